@@ -1,0 +1,58 @@
+// Calling a kernel on a case: buffers, poisoned outputs, results as plain vectors.
+#pragma once
+#include <vector>
+
+#include "sextant/props/law.hpp"
+#include "sextant/reference/wide.hpp"
+
+namespace sextant {
+
+/// q or k of a case as float32 [batch, tokens, heads, head_dim], before and after the kernel.
+struct Heads {
+  std::int64_t batch, tokens, heads, channels;
+  std::vector<float> in, out;
+
+  [[nodiscard]] const float* in_head(std::int64_t b, std::int64_t s, std::int64_t h) const {
+    return in.data() + at(b, s, h);
+  }
+  [[nodiscard]] const float* out_head(std::int64_t b, std::int64_t s, std::int64_t h) const {
+    return out.data() + at(b, s, h);
+  }
+  [[nodiscard]] float* in_head(std::int64_t b, std::int64_t s, std::int64_t h) {
+    return in.data() + at(b, s, h);
+  }
+
+ private:
+  [[nodiscard]] std::size_t at(std::int64_t b, std::int64_t s, std::int64_t h) const {
+    return static_cast<std::size_t>(((b * tokens + s) * heads + h) * channels);
+  }
+};
+
+/// The inputs that a case describes: stream 0 is q (heads), 1 is k (kv_heads), 2 is v (kv_heads). Outputs are
+/// NaN.
+[[nodiscard]] Heads make_heads(const Case& c, int stream);
+
+/// Runs `rotate` on q and k at the case's positions plus `shift`, with `encoding`, dense bshd.
+void rotate_heads(const Kernel& kernel, const Case& c, const Encoding& encoding, std::int64_t shift, Heads& q,
+                  Heads& k);
+
+/// inv_freq and attention_factor as the kernel gives them.
+struct KernelFrequencies {
+  std::vector<float> inv_freq;
+  float attention_factor;
+};
+[[nodiscard]] KernelFrequencies kernel_frequencies(const Kernel& kernel, const Encoding& encoding,
+                                                   std::int64_t seq_len);
+
+/// The exact rotation of one pair: A R(m w) (x_a, x_b), its norm, and the contract's bounds on it.
+struct PairTruth {
+  double x_a, x_b;
+  Wide y_a, y_b;
+  double norm;  ///< A |x|
+  PairBound at;
+  double arithmetic_a, arithmetic_b;  ///< Bounds::rotation of the two components
+};
+[[nodiscard]] PairTruth pair_truth(const Rope& rope, const ExactRow& row, const Bounds& bounds,
+                                   std::int64_t position, std::int64_t pair, const float* x);
+
+}  // namespace sextant

@@ -1,0 +1,78 @@
+// What the laws of context extension share: a scaled encoding beside its plain one, judged on `frequencies`.
+#pragma once
+#include <cmath>
+
+#include "sextant/props/call.hpp"
+#include "sextant/reference/distance.hpp"
+
+namespace sextant {
+
+template <class ScalingType>
+[[nodiscard]] bool has_scaling(const Case& c) {
+  return std::holds_alternative<ScalingType>(std::get<Rope>(*c.encoding).scaling);
+}
+
+/// A RoPE with its scaling taken off.
+[[nodiscard]] inline Rope without_scaling(Rope rope) {
+  rope.scaling = scaling::None{};
+  return rope;
+}
+
+/// A scale factor for a default RoPE that a law stretches, by draw: whole and fractional ones.
+[[nodiscard]] inline double drawn_factor(std::uint64_t draw) {
+  constexpr double kFactors[] = {4, 2, 8, 1.5, 32, 2.5, 16, 40, 1, 64};
+  return kFactors[draw % std::size(kFactors)];
+}
+
+/// A space of cases for `frequencies`: one token, whose position fixes the current length.
+[[nodiscard]] inline CaseSpace frequency_space(Rope rope, std::int64_t context) {
+  CaseSpace space;
+  space.encoding = std::move(rope);
+  space.context = context;
+  space.max_tokens = 1;
+  return space;
+}
+
+/// Frequencies of a scaled encoding and of its plain one, from the kernel and exactly, with the contract's
+/// bounds.
+struct FrequencyPair {
+  const Trial& trial;
+  Rope scaled, plain;
+  KernelFrequencies got, got_plain;
+  const ExactFrequencies &want, &want_plain;
+  const Bounds &bounds, &bounds_plain;
+  Measure measure;
+
+  explicit FrequencyPair(const Trial& t)
+      : trial(t),
+        scaled(std::get<Rope>(*t.c.encoding)),
+        plain(without_scaling(scaled)),
+        got(kernel_frequencies(t.kernel, scaled, t.c.seq_len)),
+        got_plain(kernel_frequencies(t.kernel, plain, t.c.seq_len)),
+        want(t.truths.rows(scaled, t.c.seq_len).frequencies()),
+        want_plain(t.truths.rows(plain, t.c.seq_len).frequencies()),
+        bounds(t.truths.bounds(t.contract, scaled, t.c.seq_len)),
+        bounds_plain(t.truths.bounds(t.contract, plain, t.c.seq_len)) {
+    measure.unit = "ulp";
+  }
+
+  /// |got - want| <= bound for the frequency of one pair, in float32 ulp of `want`.
+  void judge(std::int64_t pair, const Wide& got_value, const Wide& want_value, double bound,
+             const char* statement) {
+    const double ulp = ulp_of(want_value.value(), kFloat32);
+    const double error = std::fabs((got_value - want_value).value());
+    measure.take(std::isfinite(got_value.hi) ? error / ulp : INFINITY, bound * (1 + 0x1p-40) / ulp,
+                 {trial.c.seq_len - 1, pair, statement, got_value.value(), want_value.value()});
+  }
+  /// got >= want - bound (sign +1) or got <= want + bound (sign -1).
+  void judge_side(std::int64_t pair, int sign, const Wide& got_value, const Wide& want_value, double bound,
+                  const char* statement) {
+    const double over = sign > 0 ? (want_value - got_value).value() : (got_value - want_value).value();
+    const double ulp = ulp_of(want_value.value(), kFloat32);
+    measure.take(std::isfinite(got_value.hi) ? std::max(0.0, over) / ulp : INFINITY,
+                 bound * (1 + 0x1p-40) / ulp,
+                 {trial.c.seq_len - 1, pair, statement, got_value.value(), want_value.value()});
+  }
+};
+
+}  // namespace sextant

@@ -1,0 +1,80 @@
+// The list of laws, and how one is run on one kernel.
+#include "sextant/props/law.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sextant/reference/error.hpp"
+
+namespace sextant {
+
+const std::vector<Law>& laws() {
+  static const std::vector<Law> all = {
+      permutation_equivariance(),
+      rope_elementwise(),
+      rope_relative_offset(),
+      rope_convention_equivalence(),
+      pi_scaling(),
+      ntk_frequency_ratios(),
+      yarn_ramp(),
+      yarn_temperature(),
+      llama3_bands(),
+  };
+  return all;
+}
+
+const Law& find_law(std::string_view id) {
+  for (const Law& law : laws()) {
+    if (law.id == id) return law;
+  }
+  std::string known;
+  for (const Law& law : laws()) known += fmt::format("{}{}", known.empty() ? "" : ", ", law.id);
+  throw InputError(fmt::format("unknown law \"{}\": known are {}", id.substr(0, 80), known));
+}
+
+std::optional<std::string> why_not(const Kernel& kernel, Operation operation, const Case& c) {
+  if (!kernel.offers(operation)) return fmt::format("offers no {}", to_string(operation));
+  const Capabilities& can = kernel.capabilities;
+  if (c.tokens() < can.min_tokens) return fmt::format("needs at least {} tokens", can.min_tokens);
+  if (c.head_dim % can.head_dim_multiple != 0 && operation != Operation::attention) {
+    return fmt::format("head_dim must be a multiple of {}", can.head_dim_multiple);
+  }
+  const auto [lowest, highest] = std::minmax_element(c.positions.begin(), c.positions.end());
+  if (*highest + std::max<std::int64_t>(c.shift, 0) > can.max_position) {
+    return fmt::format("positions above {} are outside its range", can.max_position);
+  }
+  if (*lowest < 0 && !can.negative_positions) return "offers no negative positions";
+  if (c.encoding) {
+    const Pairing pairing = std::get<Rope>(*c.encoding).pairing;
+    const bool pairs = operation == Operation::frequencies || operation == Operation::tables ||
+                       operation == Operation::angles ||
+                       std::find(can.pairings.begin(), can.pairings.end(), pairing) != can.pairings.end();
+    if (!pairs) return fmt::format("offers no {} pairing", to_string(pairing));
+    if (can.declines) return can.declines(*c.encoding);
+  }
+  return std::nullopt;
+}
+
+Outcome run_trial(const Law& law, const Trial& trial) {
+  if (!trial.kernel.unavailable.empty()) return {Verdict::unavailable, {}, trial.kernel.unavailable};
+  if (std::optional<std::string> reason = why_not(trial.kernel, trial.operation, trial.c))
+    return unsupported(*reason);
+  try {
+    return law.check(trial);
+  } catch (const Refused& refused) {
+    return unsupported(refused.what());
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception& error) {
+    return {Verdict::crashed, {}, error.what()};
+  }
+}
+
+Contract claimed_contract(const Kernel& kernel) {
+  Contract contract = parse_contract(kernel.capabilities.contract);
+  contract.bits_exact = kernel.capabilities.bits_exact;
+  return contract;
+}
+
+}  // namespace sextant

@@ -1,0 +1,67 @@
+// A law: a statement over cases that a kernel must keep within the bounds of its contract.
+#pragma once
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sextant/fixtures/generators/case.hpp"
+#include "sextant/fixtures/kernel.hpp"
+#include "sextant/props/contract.hpp"
+#include "sextant/props/truths.hpp"
+#include "sextant/props/verdict.hpp"
+
+namespace sextant {
+
+/// One kernel on one case.
+struct Trial {
+  const Case& c;
+  Operation operation;
+  const Kernel& kernel;
+  const Contract& contract;
+  Truths& truths;
+};
+
+struct Law {
+  std::string id;                     ///< the name in the command, and of the file
+  std::string title;                  ///< the statement in one line
+  std::string blind_to;               ///< the faults it cannot see
+  std::vector<Operation> operations;  ///< each is checked by itself
+  bool needs_encoding = true;         ///< false: once per kernel
+  /// The cases to draw for an encoding with its declared context, or nothing where the law does not speak of
+  /// it. The space may hold an encoding derived from the given one (a scaling drawn by `draw` upon a default
+  /// RoPE).
+  std::function<std::optional<CaseSpace>(const std::optional<Rope>&, std::int64_t context,
+                                         std::uint64_t draw)>
+      space;
+  /// Judges one trial; never throws for what a kernel does, except what the kernel itself throws.
+  std::function<Outcome(const Trial&)> check;
+};
+
+/// All laws, in the order in which they are listed.
+[[nodiscard]] const std::vector<Law>& laws();
+/// Throws InputError with near names.
+[[nodiscard]] const Law& find_law(std::string_view id);
+
+/// Why this kernel cannot be sent this case, or nothing: what lies outside its capabilities is never sent.
+[[nodiscard]] std::optional<std::string> why_not(const Kernel& kernel, Operation operation, const Case& c);
+
+/// why_not, then check; Refused becomes unsupported, any other exception crashed.
+[[nodiscard]] Outcome run_trial(const Law& law, const Trial& trial);
+
+/// The contract a kernel claims, with its claim about bits.
+[[nodiscard]] Contract claimed_contract(const Kernel& kernel);
+
+// One file each, under the law's name.
+[[nodiscard]] Law permutation_equivariance();
+[[nodiscard]] Law rope_elementwise();
+[[nodiscard]] Law rope_relative_offset();
+[[nodiscard]] Law rope_convention_equivalence();
+[[nodiscard]] Law pi_scaling();
+[[nodiscard]] Law ntk_frequency_ratios();
+[[nodiscard]] Law yarn_ramp();
+[[nodiscard]] Law yarn_temperature();
+[[nodiscard]] Law llama3_bands();
+
+}  // namespace sextant

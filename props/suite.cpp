@@ -1,0 +1,276 @@
+// Running laws over subjects and kernels.
+#include "sextant/props/suite.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "sextant/reference/error.hpp"
+#include "sextant/reference/rope.hpp"
+
+namespace sextant {
+namespace {
+
+/// The record of one kernel and operation, and the worst case that failed.
+struct Cell {
+  VerdictRecord record;
+  bool any = false;
+  std::optional<Case> failing;
+  double failing_share = 0;
+};
+
+void merge(Cell& cell, const Outcome& outcome, const Case& c) {
+  VerdictRecord& record = cell.record;
+  ++record.cases;
+  record.measure += outcome.measure;
+  if (!cell.any || outcome.verdict < record.verdict) {
+    record.verdict = outcome.verdict;
+    record.reason = outcome.reason;
+  }
+  cell.any = true;
+  const bool bad = outcome.verdict == Verdict::fail || outcome.verdict == Verdict::crashed;
+  if (bad && (!cell.failing || outcome.measure.share() > cell.failing_share)) {
+    cell.failing = c;
+    cell.failing_share = outcome.measure.share();
+  }
+}
+
+/// Mistrusted ("no claim on any element") is the verdict over cases only where every case is so.
+Outcome without_empty_claim(Outcome outcome, bool others_passed) {
+  if (outcome.verdict == Verdict::mistrusted && outcome.measure.no_claim > 0 && others_passed)
+    outcome.verdict = Verdict::pass;
+  return outcome;
+}
+
+std::uint64_t draw_of(const SuiteOptions& options, const Law& law, const Subject* subject, int index) {
+  std::uint64_t hash = options.seed;
+  for (const char ch : law.id) hash = scatter(hash ^ static_cast<unsigned char>(ch));
+  if (subject) {
+    for (const char ch : to_string(Encoding(subject->rope)))
+      hash = scatter(hash ^ static_cast<unsigned char>(ch));
+  }
+  return scatter(hash + static_cast<std::uint64_t>(index));
+}
+
+void run_law(const SuiteOptions& options, const Law& law, const Subject* subject, Truths& truths,
+             SuiteResult& result) {
+  const std::optional<Rope> rope = subject ? std::optional(subject->rope) : std::nullopt;
+  const std::int64_t context = subject ? subject->context : 4096;
+  const std::uint64_t first = draw_of(options, law, subject, 0);
+  if (!law.space(rope, context, first)) return;
+
+  struct Slot {
+    const Kernel* kernel;
+    Contract contract;
+    Cell cell;
+    std::vector<std::pair<Case, Outcome>> empty_claims;
+  };
+  for (const Operation operation : law.operations) {
+    std::vector<Slot> slots;
+    for (const Kernel& kernel : options.kernels) {
+      Slot& slot =
+          slots.emplace_back(Slot{&kernel, options.contract.value_or(claimed_contract(kernel)), {}, {}});
+      VerdictRecord& record = slot.cell.record;
+      record.law = law.id;
+      record.kernel = kernel.name;
+      record.operation = operation;
+      record.contract = slot.contract.name;
+      if (subject) {
+        record.model = subject->model;
+        record.encoding = to_string(Encoding(subject->rope));
+      }
+    }
+    for (int index = 0; index < options.cases; ++index) {
+      const std::uint64_t draw = draw_of(options, law, subject, index);
+      const std::optional<CaseSpace> space = law.space(rope, context, draw);
+      const Case c = draw_case(*space, draw, 0);
+      ++result.cases;
+      result.positions += c.tokens();
+      for (Slot& slot : slots) {
+        Case fitted = c;
+        const Capabilities& can = slot.kernel->capabilities;
+        for (std::int64_t& position : fitted.positions) {
+          if (position < 0 && !can.negative_positions) position = -position;
+          position = std::min(position, can.max_position - std::max<std::int64_t>(c.shift, 0));
+        }
+        Outcome outcome = run_trial(law, {fitted, operation, *slot.kernel, slot.contract, truths});
+        result.elements += outcome.measure.elements;
+        if (outcome.verdict == Verdict::mistrusted && outcome.measure.no_claim > 0) {
+          slot.empty_claims.emplace_back(std::move(fitted), std::move(outcome));
+        } else {
+          merge(slot.cell, outcome, fitted);
+        }
+        if (slot.cell.record.verdict == Verdict::unavailable) break;
+      }
+    }
+    for (Slot& slot : slots) {
+      Cell& cell = slot.cell;
+      for (const auto& [c, outcome] : slot.empty_claims)
+        merge(cell, without_empty_claim(outcome, cell.any), c);
+      if (cell.failing) {
+        const auto fails = [&](const Case& c) {
+          const Verdict verdict = run_trial(law, {c, operation, *slot.kernel, slot.contract, truths}).verdict;
+          return verdict == Verdict::fail || verdict == Verdict::crashed;
+        };
+        const Case simple = shrink(*cell.failing, fails, 150);
+        const Outcome outcome = run_trial(law, {simple, operation, *slot.kernel, slot.contract, truths});
+        cell.record.witness = outcome.measure.witness;
+        cell.record.replay = to_string(Replay{law.id, slot.kernel->name, slot.contract.name,
+                                              slot.contract.bits_exact, operation, simple});
+      } else {
+        cell.record.witness = cell.record.measure.witness;
+      }
+      result.verdicts.push_back(std::move(cell.record));
+    }
+  }
+}
+
+}  // namespace
+
+SuiteResult run_suite(const SuiteOptions& options) {
+  SuiteResult result;
+  Truths truths;
+  for (const Law& law : options.laws) {
+    if (!law.needs_encoding) run_law(options, law, nullptr, truths, result);
+  }
+  for (std::size_t i = 0; i < options.subjects.size(); ++i) {
+    const Subject& subject = options.subjects[i];
+    if (options.progress)
+      options.progress(i, options.subjects.size(), subject.model.value_or(to_string(Encoding(subject.rope))));
+    truths.forget();
+    for (const Law& law : options.laws) {
+      if (law.needs_encoding) run_law(options, law, &subject, truths, result);
+    }
+    for (const Kernel& kernel : options.kernels) {
+      if (kernel.unavailable.empty() && kernel.tables)
+        result.drift.push_back(measure_drift(kernel, subject, truths));
+    }
+  }
+  return result;
+}
+
+DriftRecord measure_drift(const Kernel& kernel, const Subject& subject, Truths& truths) {
+  constexpr std::int64_t kDense = 64;
+  constexpr std::int64_t kPerOctave = 7;
+  std::set<std::int64_t> positions;
+  for (std::int64_t p = 0; p < std::min(kDense, subject.context); ++p) positions.insert(p);
+  for (std::int64_t first = kDense; first < subject.context; first *= 2) {
+    const std::int64_t last = std::min(2 * first, subject.context) - 1;
+    for (std::int64_t step = 0; step < kPerOctave; ++step)
+      positions.insert(last - (last - first) * step / kPerOctave);
+  }
+  DriftRecord drift;
+  drift.kernel = kernel.name;
+  drift.model = subject.model;
+  drift.encoding = to_string(Encoding(subject.rope));
+  drift.context = subject.context;
+  std::vector<std::int64_t> rows(positions.begin(), positions.end());
+  drift.positions = static_cast<std::int64_t>(rows.size());
+
+  const Rope& rope = subject.rope;
+  const TableForm form = kernel.capabilities.forms.front();
+  const auto width = static_cast<std::size_t>(row_width(form, rope.pairs()));
+  std::vector<float> cos(rows.size() * width, NAN);
+  std::vector<float> sin(holds_both(form) ? 0 : cos.size(), NAN);
+  const auto view = [&](std::vector<float>& data) {
+    if (data.empty()) return Tensor{};
+    return form == TableForm::polar ? dense(data.data(), DType::f32, rows.size(), width / 2, 2)
+                                    : dense(data.data(), DType::f32, rows.size(), width);
+  };
+  const Encoding encoding = rope;
+  kernel.tables(
+      {encoding, subject.context, dense(rows.data(), DType::i64, rows.size()), form, view(cos), view(sin)});
+  const std::vector<float>& sin_table = holds_both(form) ? cos : sin;
+
+  ExactRows& exact = truths.rows(rope, subject.context);
+  const Bounds& bounds = truths.bounds(parse_contract("exact-angle"), rope, subject.context);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const std::int64_t position = rows[r];
+    const std::int64_t octave =
+        position == 0 ? 0 : std::int64_t{1} << std::ilogb(static_cast<double>(position));
+    if (drift.by_octave.empty() || drift.by_octave.back().first != octave)
+      drift.by_octave.push_back({octave, position, 0, 0});
+    DriftRecord::Octave& worst = drift.by_octave.back();
+    const ExactRow& row = exact.at(position);
+    for (std::int64_t i = 0; i < rope.pairs(); ++i) {
+      const Wide& c = row.cos[static_cast<std::size_t>(i)];
+      const Wide& s = row.sin[static_cast<std::size_t>(i)];
+      const TableSlots slots = table_slots(form, rope.pairs(), i);
+      const PairBound at = bounds.pair(i, position, c.value(), s.value());
+      const auto take = [&](float got, const Wide& want, double bound) {
+        const double error = std::isfinite(got) ? std::fabs((Wide(got) - want).value()) : INFINITY;
+        if (error > worst.max_abs) worst = {octave, position, i, error};
+        if (error > bound && !drift.leaves_exact_angle) drift.leaves_exact_angle = position;
+      };
+      take(cos[r * width + static_cast<std::size_t>(slots.cos)], c,
+           bounds.table_entry(at, at.cos, c.value(), s.value()).absolute);
+      take(sin_table[r * width + static_cast<std::size_t>(slots.sin)], s,
+           bounds.table_entry(at, at.sin, s.value(), c.value()).absolute);
+    }
+  }
+  return drift;
+}
+
+std::string to_string(const Replay& replay) {
+  return fmt::format("law={} kernel={} contract={}{} operation={} {}", replay.law, replay.kernel,
+                     replay.contract, replay.bits_exact ? "+bits" : "", to_string(replay.operation),
+                     to_string(replay.c));
+}
+
+Replay parse_replay(std::string_view text) {
+  Replay replay;
+  std::string rest;
+  std::set<std::string> seen;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::string_view word = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (word.empty()) continue;
+    const auto take = [&](std::string_view key, std::string& value) {
+      if (!word.starts_with(key)) return false;
+      if (!seen.insert(std::string(key)).second)
+        throw InputError(fmt::format("replay: the key \"{}\" stands twice", key.substr(0, key.size() - 1)));
+      value = std::string(word.substr(key.size()));
+      return true;
+    };
+    std::string operation;
+    if (take("law=", replay.law) || take("kernel=", replay.kernel) || take("contract=", replay.contract))
+      continue;
+    if (take("operation=", operation)) {
+      const std::optional<Operation> parsed = parse_operation(operation);
+      if (!parsed) throw InputError(fmt::format("replay: unknown operation \"{}\"", operation.substr(0, 40)));
+      replay.operation = *parsed;
+      continue;
+    }
+    rest += fmt::format("{}{}", rest.empty() ? "" : " ", word);
+  }
+  for (const char* key : {"law=", "kernel=", "contract=", "operation="}) {
+    if (!seen.contains(key))
+      throw InputError(
+          fmt::format("replay: {}.. is missing; pass the whole replay line as one argument", key));
+  }
+  if (replay.contract.ends_with("+bits")) {
+    replay.bits_exact = true;
+    replay.contract.resize(replay.contract.size() - 5);
+  }
+  const Law& law = find_law(replay.law);
+  if (std::find(law.operations.begin(), law.operations.end(), replay.operation) == law.operations.end()) {
+    throw InputError(fmt::format("replay: {} is not checked on {}", law.id, to_string(replay.operation)));
+  }
+  (void)parse_contract(replay.contract);
+  replay.c = parse_case(rest);
+  if (law.needs_encoding && !replay.c.encoding)
+    throw InputError(fmt::format("replay: {} needs encoding=..", law.id));
+  return replay;
+}
+
+Outcome run_replay(const Replay& replay, const Kernel& kernel) {
+  Contract contract = parse_contract(replay.contract);
+  contract.bits_exact = replay.bits_exact;
+  Truths truths;
+  return run_trial(find_law(replay.law), {replay.c, replay.operation, kernel, contract, truths});
+}
+
+}  // namespace sextant

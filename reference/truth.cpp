@@ -1,0 +1,71 @@
+// Exact rows by MPFR at 67 decimal digits (225 bits).
+//
+// w has relative error < 2^-216 (a dozen operations), so the angle of a position below 2^40 and w < 2^64 is
+// within 2^-112 rad; sin_cos adds 2^-224; the split into two doubles leaves at most 2^-106 of a value of
+// magnitude <= A, with the product by A (relative 2^-216) below kRowError * A = 2^-104 A in all.
+#include "sextant/reference/truth.hpp"
+
+#include <unordered_map>
+
+#include "sextant/reference/number.hpp"
+#include "sextant/reference/rope.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr unsigned kDigits = 67;
+
+Wide to_wide(const Mpfr& value) {
+  const double high = mpfr_get_d(value.backend().data(), MPFR_RNDN);
+  const Mpfr rest = value - high;
+  return {high, mpfr_get_d(rest.backend().data(), MPFR_RNDN)};
+}
+
+}  // namespace
+
+struct ExactRows::State {
+  Frequencies<Mpfr> mpfr;
+  ExactFrequencies wide;
+  bool plain = false;  ///< rows are not multiplied by the attention factor
+  std::unordered_map<std::int64_t, ExactRow> rows;
+};
+
+ExactFrequencies exact_frequencies(const Rope& rope, std::int64_t seq_len) {
+  const ExactRows rows(rope, seq_len);
+  return rows.frequencies();
+}
+
+ExactRows::ExactRows(const Rope& rope, std::int64_t seq_len, bool bare) : state_(std::make_unique<State>()) {
+  const WorkingDigits scope(kDigits);
+  state_->mpfr = sextant::frequencies<Mpfr>(rope, seq_len);
+  for (const Mpfr& w : state_->mpfr.inv_freq) state_->wide.inv_freq.push_back(to_wide(w));
+  state_->wide.attention_factor = to_wide(state_->mpfr.attention_factor);
+  state_->plain = bare || state_->mpfr.attention_factor == 1;
+}
+ExactRows::~ExactRows() = default;
+ExactRows::ExactRows(ExactRows&&) noexcept = default;
+ExactRows& ExactRows::operator=(ExactRows&&) noexcept = default;
+
+const ExactFrequencies& ExactRows::frequencies() const { return state_->wide; }
+
+const ExactRow& ExactRows::at(std::int64_t position) {
+  const auto found = state_->rows.find(position);
+  return found != state_->rows.end() ? found->second
+                                     : state_->rows.emplace(position, take(position)).first->second;
+}
+
+ExactRow ExactRows::take(std::int64_t position) const {
+  const WorkingDigits scope(kDigits);
+  const Mpfr& factor = state_->mpfr.attention_factor;
+  ExactRow row;
+  Mpfr c, s;
+  for (const Mpfr& w : state_->mpfr.inv_freq) {
+    const Mpfr angle = w * position;
+    mpfr_sin_cos(s.backend().data(), c.backend().data(), angle.backend().data(), MPFR_RNDN);
+    row.cos.push_back(to_wide(state_->plain ? c : Mpfr(c * factor)));
+    row.sin.push_back(to_wide(state_->plain ? s : Mpfr(s * factor)));
+  }
+  return row;
+}
+
+}  // namespace sextant

@@ -1,0 +1,106 @@
+// Shared argument readers.
+#include "sextant/reports/arguments.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "sextant/reference/error.hpp"
+
+namespace sextant {
+namespace {
+
+std::int64_t position_in(std::string_view text, std::string_view whole) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || end != text.data() + text.size()) {
+    throw InputError(fmt::format("--positions {}: \"{}\" is no position; give 0,1,17 or A:B",
+                                 whole.substr(0, 80), text.substr(0, 40)));
+  }
+  if (value < -kMaxPosition || value > kMaxPosition) {
+    throw InputError(
+        fmt::format("--positions {}: {} is out of range; |position| <= 2^40", whole.substr(0, 80), value));
+  }
+  return value;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> parse_positions(const std::string& text, std::int64_t limit) {
+  std::vector<std::int64_t> positions;
+  const auto check_count = [&](std::int64_t more) {
+    if (more > limit - static_cast<std::int64_t>(positions.size())) {
+      throw InputError(fmt::format("--positions {}: more than {} positions; give a shorter range",
+                                   text.substr(0, 80), limit));
+    }
+  };
+  std::string_view rest = text;
+  bool more = true;
+  while (more) {
+    const std::size_t comma = rest.find(',');
+    const std::string_view item = rest.substr(0, comma);
+    more = comma != std::string_view::npos;
+    rest.remove_prefix(more ? comma + 1 : rest.size());
+    const std::size_t colon = item.find(':');
+    if (colon == std::string_view::npos) {
+      check_count(1);
+      positions.push_back(position_in(item, text));
+      continue;
+    }
+    const std::int64_t first = position_in(item.substr(0, colon), text);
+    const std::int64_t last = position_in(item.substr(colon + 1), text);
+    if (first >= last) {
+      throw InputError(fmt::format("--positions {}: the range {} is empty or reversed; A:B needs A < B",
+                                   text.substr(0, 80), item));
+    }
+    check_count(last - first);
+    for (std::int64_t position = first; position < last; ++position) positions.push_back(position);
+  }
+  return positions;
+}
+
+const Format& parse_format(const std::string& name) {
+  for (const Format* format : {&kFloat32, &kFloat64, &kFloat16, &kBFloat16}) {
+    if (format->name == name) return *format;
+  }
+  throw InputError(fmt::format("unknown dtype \"{}\": f32, f64, f16 or bf16", name.substr(0, 40)));
+}
+
+Kernel find_kernel(const std::string& name) {
+  const std::vector<Kernel>& kernels = own_kernels();
+  for (const Kernel& kernel : kernels) {
+    if (kernel.name == name) return kernel;
+  }
+  // A family's bare name means its first available member: the best target.
+  for (const Kernel& kernel : kernels) {
+    if (kernel.name.starts_with(name + "/") && kernel.unavailable.empty()) return kernel;
+  }
+  std::string known;
+  for (const Kernel& kernel : kernels) known += fmt::format("{}{}", known.empty() ? "" : ", ", kernel.name);
+  throw InputError(fmt::format("unknown kernel \"{}\": known are {}", name.substr(0, 80), known));
+}
+
+std::int64_t context_of(const Rope& rope, std::int64_t declared) {
+  if (declared > 0) return declared;
+  const auto stretched = [](std::int64_t original, double factor) {
+    return static_cast<std::int64_t>(std::min(static_cast<double>(original) * std::max(factor, 1.0), 0x1p30));
+  };
+  if (const auto* yarn = std::get_if<scaling::Yarn>(&rope.scaling)) {
+    return yarn->max_position.value_or(stretched(yarn->original, yarn->factor.value_or(1)));
+  }
+  if (const auto* longrope = std::get_if<scaling::LongRope>(&rope.scaling)) {
+    return longrope->max_position.value_or(stretched(longrope->original, longrope->factor.value_or(1)));
+  }
+  if (const auto* llama3 = std::get_if<scaling::Llama3>(&rope.scaling))
+    return stretched(llama3->original, llama3->factor);
+  if (const auto* dynamic = std::get_if<scaling::Dynamic>(&rope.scaling))
+    return stretched(dynamic->max_position, dynamic->factor);
+  return 4096;
+}
+
+void print_warnings(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+}
+
+}  // namespace sextant

@@ -1,0 +1,29 @@
+// Reading of command-line values that several verbs share: positions, dtypes, kernels, encodings.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sextant/fixtures/kernel.hpp"
+#include "sextant/fixtures/models/bundled.hpp"
+#include "sextant/reference/distance.hpp"
+
+namespace sextant {
+
+/// "0,1,17", "A:B" (B excluded) or a mixture, at most `limit` positions. Throws InputError.
+[[nodiscard]] std::vector<std::int64_t> parse_positions(const std::string& text, std::int64_t limit);
+
+/// f32, f64, f16, bf16. Throws InputError.
+[[nodiscard]] const Format& parse_format(const std::string& name);
+
+/// The kernels a name means: "scalar", "simd" (the best target), "simd/AVX2". Throws InputError naming the
+/// known ones.
+[[nodiscard]] Kernel find_kernel(const std::string& name);
+
+/// The context for an encoding whose config declares none: what its scaling implies, else 4096.
+[[nodiscard]] std::int64_t context_of(const Rope& rope, std::int64_t declared);
+
+/// Prints "warning: .." lines to standard error.
+void print_warnings(const std::vector<std::string>& warnings);
+
+}  // namespace sextant

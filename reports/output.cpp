@@ -1,0 +1,91 @@
+// Files by rename, progress by carriage return.
+#include "sextant/reports/output.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+
+#include "sextant/reference/error.hpp"
+
+namespace sextant {
+namespace {
+
+[[noreturn]] void cannot_write(const std::string& path, int error) {
+  throw InputError(fmt::format("cannot write {}: {}", path, std::strerror(error)));
+}
+
+void write_all(int descriptor, std::string_view content, const std::string& path) {
+  while (!content.empty()) {
+    const ssize_t written = write(descriptor, content.data(), content.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) cannot_write(path, errno);
+    content.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+std::string beside(const std::string& path) { return fmt::format("{}.{}.tmp", path, getpid()); }
+
+}  // namespace
+
+void write_document(const std::string& path, std::string_view content) {
+  if (path == "-") {
+    std::fflush(stdout);
+    write_all(STDOUT_FILENO, content, "standard output");
+    return;
+  }
+  // A device or a pipe cannot be renamed onto: it is written straight.
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
+    const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) cannot_write(path, errno);
+    write_all(descriptor, content, path);
+    close(descriptor);
+    return;
+  }
+  const std::string temporary = beside(path);
+  const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (descriptor < 0) cannot_write(path, errno);
+  try {
+    write_all(descriptor, content, path);
+    if (close(descriptor) != 0) cannot_write(path, errno);
+    if (std::rename(temporary.c_str(), path.c_str()) != 0) cannot_write(path, errno);
+  } catch (...) {
+    unlink(temporary.c_str());
+    throw;
+  }
+}
+
+void check_writable(const std::string& path) {
+  if (path == "-") return;
+  if (std::filesystem::is_directory(path))
+    throw InputError(fmt::format("cannot write {}: it is a directory", path));
+  std::error_code ignored;
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) return;
+  const std::string temporary = beside(path);
+  const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor < 0) cannot_write(path, errno);
+  close(descriptor);
+  unlink(temporary.c_str());
+}
+
+bool is_terminal(int descriptor) { return isatty(descriptor) == 1; }
+
+Progress::Progress() : on_terminal_(is_terminal(STDERR_FILENO)) {}
+
+Progress::~Progress() {
+  if (shown_) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::show(std::size_t done, std::size_t total, std::string_view what) {
+  if (!on_terminal_) return;
+  shown_ = true;
+  fmt::print(stderr, "\r\033[K[{}/{}] {}", done, total, what.substr(0, 60));
+  std::fflush(stderr);
+}
+
+}  // namespace sextant

@@ -1,0 +1,34 @@
+// Where text and documents go: standard output, standard error, files written whole or not at all, progress.
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace sextant {
+
+/// Writes `content` to `path`, or to standard output for "-". A file appears whole under its name or not at
+/// all: it is written beside its target and renamed. Throws InputError where that cannot be.
+void write_document(const std::string& path, std::string_view content);
+
+/// Throws InputError unless write_document(path, ..) can be expected to succeed: asked before long work
+/// starts.
+void check_writable(const std::string& path);
+
+[[nodiscard]] bool is_terminal(int descriptor);
+
+/// Progress of long work on standard error: a line that is redrawn on a terminal, nothing in a pipe.
+class Progress {
+ public:
+  Progress();
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  void show(std::size_t done, std::size_t total, std::string_view what);
+
+ private:
+  bool on_terminal_;
+  bool shown_ = false;
+};
+
+}  // namespace sextant

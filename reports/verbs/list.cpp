@@ -1,0 +1,163 @@
+// sextant list: kernels, laws, models, contracts, schemes.
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "sextant/props/law.hpp"
+#include "sextant/reference/error.hpp"
+#include "sextant/reports/arguments.hpp"
+#include "sextant/reports/output.hpp"
+#include "sextant/reports/verbs/verbs.hpp"
+
+namespace sextant {
+namespace {
+
+using nlohmann::ordered_json;
+
+ordered_json list_kernels() {
+  ordered_json list = ordered_json::array();
+  for (const Kernel& kernel : own_kernels()) {
+    ordered_json operations = ordered_json::array();
+    for (const Operation operation : kernel.operations()) operations.push_back(to_string(operation));
+    list.push_back(
+        {{"id", kernel.name},
+         {"title", kernel.title},
+         {"status", kernel.unavailable.empty() ? "available" : "unavailable"},
+         {"reason", kernel.unavailable.empty() ? ordered_json(nullptr) : ordered_json(kernel.unavailable)},
+         {"contract", kernel.capabilities.contract},
+         {"operations", std::move(operations)}});
+  }
+  return list;
+}
+
+ordered_json list_laws() {
+  ordered_json list = ordered_json::array();
+  for (const Law& law : laws()) {
+    ordered_json operations = ordered_json::array();
+    for (const Operation operation : law.operations) operations.push_back(to_string(operation));
+    list.push_back({{"id", law.id},
+                    {"title", law.title},
+                    {"operations", std::move(operations)},
+                    {"blind_to", law.blind_to}});
+  }
+  return list;
+}
+
+ordered_json list_models() {
+  ordered_json list = ordered_json::array();
+  for (const ModelConfig& model : bundled_models()) {
+    for (const ConfigEncoding& entry : model.encodings) {
+      const std::string id =
+          entry.selector.empty() ? model.name : fmt::format("{}#{}", model.name, entry.selector);
+      list.push_back(
+          {{"id", id},
+           {"title", entry.scheme},
+           {"status", entry.encoding ? "supported" : "not supported yet"},
+           {"reason", entry.encoding ? ordered_json(nullptr) : ordered_json(entry.unsupported)},
+           {"encoding", entry.encoding ? ordered_json(to_string(*entry.encoding)) : ordered_json(nullptr)},
+           {"max_position", entry.max_position}});
+    }
+  }
+  return list;
+}
+
+ordered_json list_contracts() {
+  ordered_json list = ordered_json::array();
+  for (const Contract& contract : contracts())
+    list.push_back({{"id", contract.name}, {"title", contract.title()}});
+  return list;
+}
+
+ordered_json list_schemes() {
+  return {
+      {{"id", "rope"},
+       {"title",
+        "rotary position embedding: half, interleaved or deinterleave pairs, partial width, either "
+        "direction"},
+       {"example", "rope(dim=128,theta=10000)"}},
+      {{"id", "linear"},
+       {"title", "position interpolation"},
+       {"example", "rope(dim=128,theta=10000,scaling=linear(factor=4))"}},
+      {{"id", "ntk"},
+       {"title", "NTK-aware base change"},
+       {"example", "rope(dim=128,theta=10000,scaling=ntk(factor=4))"}},
+      {{"id", "alpha"},
+       {"title", "NTK base change by alpha (HunYuan)"},
+       {"example", "rope(dim=128,theta=10000,scaling=alpha(alpha=1000))"}},
+      {{"id", "dynamic"},
+       {"title", "NTK base that grows with the current length"},
+       {"example", "rope(dim=128,theta=10000,scaling=dynamic(factor=2,max_position=2048))"}},
+      {{"id", "yarn"},
+       {"title", "YaRN: a ramp between w/s and w, and an attention factor"},
+       {"example", "rope(dim=128,theta=10000,scaling=yarn(factor=4,original=4096))"}},
+      {{"id", "llama3"},
+       {"title", "Llama 3: three bands by wavelength"},
+       {"example", "rope(dim=128,theta=500000,scaling=llama3(factor=8,low=1,high=4,original=8192))"}},
+      {{"id", "longrope"},
+       {"title", "LongRoPE: a divisor per pair, short and long lists"},
+       {"example",
+        "rope(dim=4,theta=10000,scaling=longrope(original=4096,factor=32,short=[1,1.5],long=[2,64.5]))"}},
+      {{"id", "proportional"},
+       {"title", "exponent over the whole width, zero frequency past a fraction (Gemma 4)"},
+       {"example", "rope(dim=512,theta=1000000,scaling=proportional(fraction=0.25))"}},
+  };
+}
+
+const std::vector<std::pair<std::string, std::function<ordered_json()>>>& lists() {
+  static const std::vector<std::pair<std::string, std::function<ordered_json()>>> all = {
+      {"kernels", list_kernels},     {"laws", list_laws},       {"models", list_models},
+      {"contracts", list_contracts}, {"schemes", list_schemes},
+  };
+  return all;
+}
+
+std::string to_text(const ordered_json& list) {
+  std::size_t width = 0;
+  for (const ordered_json& entry : list) width = std::max(width, entry.at("id").get<std::string>().size());
+  std::string text;
+  for (const ordered_json& entry : list) {
+    text += fmt::format("{:<{}}  {}", entry.at("id").get<std::string>(), width,
+                        entry.at("title").get<std::string>());
+    for (const char* key : {"status", "reason", "encoding", "contract", "example"}) {
+      if (!entry.contains(key) || !entry.at(key).is_string()) continue;
+      const std::string value = entry.at(key);
+      if (value == "available" || value == "supported") continue;
+      text += fmt::format("  {}", value.size() > 120 ? value.substr(0, 117) + "..." : value);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+int run(const std::string& what, const std::string& json) {
+  for (const auto& [name, make] : lists()) {
+    if (name != what) continue;
+    const ordered_json list = make();
+    if (json.empty()) {
+      write_document("-", to_text(list));
+    } else {
+      write_document(json, ordered_json{{name, list}}.dump(1) + "\n");
+    }
+    return 0;
+  }
+  std::string known;
+  for (const auto& [name, make] : lists()) known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
+  throw InputError(fmt::format("list: unknown \"{}\"; known are {}", what.substr(0, 40), known));
+}
+
+}  // namespace
+
+Action add_list_verb(CLI::App& app) {
+  struct Options {
+    std::string what, json;
+  };
+  CLI::App* verb = app.add_subcommand("list", "what there is: kernels, laws, models, contracts, schemes");
+  auto options = std::make_shared<Options>();
+  verb->add_option("WHAT", options->what, "kernels, laws, models, contracts or schemes")->required();
+  verb->add_option("--json", options->json, "write a JSON document to FILE, - for standard output");
+  return [verb, options] { return verb->parsed() ? run(options->what, options->json) : -1; };
+}
+
+}  // namespace sextant

@@ -1,0 +1,149 @@
+// sextant table: exact values of an encoding.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "sextant/reference/decimal.hpp"
+#include "sextant/reference/error.hpp"
+#include "sextant/reference/table.hpp"
+#include "sextant/reports/arguments.hpp"
+#include "sextant/reports/output.hpp"
+#include "sextant/reports/tensor_file.hpp"
+#include "sextant/reports/verbs/verbs.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr std::int64_t kMaxPositions = std::int64_t{1} << 20;
+constexpr std::int64_t kMaxPrintedValues = std::int64_t{1} << 22;
+constexpr std::int64_t kMaxFileValues = std::int64_t{1} << 26;
+
+struct Options {
+  std::string encoding;
+  std::string positions = "0:8";
+  std::optional<unsigned> digits;
+  std::string dtype;
+  std::optional<std::int64_t> seq_len;
+  std::string out;
+  bool bare = false;
+  std::string json;
+};
+
+std::string to_json(const Rope& rope, const TableRequest& request, const PrintedTable& table) {
+  nlohmann::ordered_json document = {
+      {"encoding", to_string(Encoding(rope))},
+      {"seq_len", request.seq_len},
+      {"inv_freq", table.inv_freq},
+      {"attention_factor", table.attention_factor},
+      {"positions", request.positions},
+      {"cos", table.cos},
+      {"sin", table.sin},
+  };
+  if (request.format) {
+    document["dtype"] = request.format->name;
+  } else {
+    document["digits"] = request.digits;
+  }
+  return document.dump(1) + "\n";
+}
+
+std::string to_text(const Rope& rope, const TableRequest& request, const PrintedTable& table) {
+  std::string text = fmt::format("{}\nattention_factor {}   (cos and sin below are bare)\n\ninv_freq\n",
+                                 to_string(Encoding(rope)), table.attention_factor);
+  for (std::size_t i = 0; i < table.inv_freq.size(); ++i)
+    text += fmt::format("  pair {:>4}  {}\n", i, table.inv_freq[i]);
+  for (std::size_t r = 0; r < table.cos.size(); ++r) {
+    text += fmt::format("\nposition {}\n", request.positions[r]);
+    for (std::size_t i = 0; i < table.cos[r].size(); ++i) {
+      text += fmt::format("  pair {:>4}  cos {:>{}}  sin {:>{}}\n", i, table.cos[r][i], request.digits + 3,
+                          table.sin[r][i], request.digits + 3);
+    }
+  }
+  return text;
+}
+
+int run(const Options& options) {
+  if (options.digits && !options.dtype.empty())
+    throw InputError("--digits and --dtype exclude each other: decimals, or values of a dtype");
+  const ResolvedEncoding resolved = resolve_encoding(options.encoding);
+  print_warnings(resolved.warnings);
+  TableRequest request;
+  request.rope = std::get<Rope>(resolved.encoding);
+  request.positions = parse_positions(options.positions, kMaxPositions);
+  const std::int64_t longest = *std::max_element(request.positions.begin(), request.positions.end());
+  request.seq_len = options.seq_len.value_or(std::max<std::int64_t>(longest + 1, 1));
+  if (request.seq_len < 1 || request.seq_len > kMaxPosition + 1) {
+    throw InputError(fmt::format("--seq-len {}: a length from 1 to 2^40 is needed", request.seq_len));
+  }
+  request.digits = options.digits.value_or(20);
+  if (request.digits < 1 || request.digits > kMaxPrintedDigits) {
+    throw InputError(
+        fmt::format("--digits {}: from 1 to {} significant digits", request.digits, kMaxPrintedDigits));
+  }
+  if (!options.dtype.empty()) request.format = &parse_format(options.dtype);
+  if (!options.json.empty()) check_writable(options.json);
+
+  const auto rows = static_cast<std::int64_t>(request.positions.size());
+  Progress progress;
+  const auto show = [&](std::size_t done) {
+    if (done % 16 == 0) progress.show(done, request.positions.size(), "rows");
+  };
+  if (!options.out.empty()) {
+    if (rows * request.rope.pairs() > kMaxFileValues) {
+      throw InputError(
+          fmt::format("--out: {} positions of {} pairs are over 2^26 points; give a shorter range", rows,
+                      request.rope.pairs()));
+    }
+    check_writable(options.out);
+    TableRequest rounded = request;
+    if (!rounded.format) rounded.format = &kFloat32;
+    (void)table_file(options.out, {}, 0, 0, *rounded.format);  // refuses an unknown ending before the work
+    const RoundedTable table = round_table(rounded, options.bare, show);
+    write_document(options.out, table_file(options.out, table, static_cast<std::size_t>(rows),
+                                           static_cast<std::size_t>(request.rope.pairs()), *rounded.format));
+    if (options.json.empty()) return 0;
+  }
+  if (rows * request.rope.pairs() > kMaxPrintedValues) {
+    throw InputError(fmt::format(
+        "{} positions of {} pairs are over 2^22 points to print; give a shorter range, or --out FILE.npy",
+        rows, request.rope.pairs()));
+  }
+  const PrintedTable table = print_table(request, show);
+  write_document(options.json.empty() ? "-" : options.json, options.json.empty()
+                                                                ? to_text(request.rope, request, table)
+                                                                : to_json(request.rope, request, table));
+  return 0;
+}
+
+}  // namespace
+
+Action add_table_verb(CLI::App& app) {
+  CLI::App* verb =
+      app.add_subcommand("table", "exact inv_freq, attention factor, cos and sin, correctly rounded");
+  auto options = std::make_shared<Options>();
+  verb->add_option("ENCODING", options->encoding,
+                   "rope(dim=128,theta=500000), a path to a config.json, or a bundled model; #selector picks "
+                   "one of several")
+      ->required();
+  verb->add_option("--positions", options->positions, "0,1,17 or A:B (B excluded); negative ones are legal")
+      ->capture_default_str();
+  verb->add_option("--digits", options->digits, "significant digits of the decimals (default 20)");
+  verb->add_option("--dtype", options->dtype, "print the nearest f32, f64, f16 or bf16 values instead");
+  verb->add_option("--seq-len", options->seq_len,
+                   "current length for dynamic and longrope (default: max position + 1)");
+  verb->add_option(
+      "--out", options->out,
+      "write A cos and A sin, rounded to --dtype (default f32), to FILE.npy or FILE.safetensors");
+  verb->add_flag("--bare", options->bare, "with --out: cos and sin without the attention factor");
+  verb->add_option("--json", options->json, "write a JSON document to FILE, - for standard output");
+  verb->footer(
+      "cos and sin are printed bare; an exact zero prints 0. Examples:\n"
+      "  sextant table llama-3.1-8b --positions 131071 --digits 40 --json -\n"
+      "  sextant table \"rope(dim=128,theta=10000,scaling=yarn(factor=4,original=4096))\" --positions 0:4\n"
+      "  sextant table gemma-3-4b#full_attention --positions 0:131072 --out table.safetensors");
+  return [verb, options] { return verb->parsed() ? run(*options) : -1; };
+}
+
+}  // namespace sextant

@@ -1,0 +1,133 @@
+// sextant verify: laws and accuracy of kernels on encodings.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <chrono>
+#include <memory>
+#include <random>
+
+#include "sextant/reference/error.hpp"
+#include "sextant/reports/arguments.hpp"
+#include "sextant/reports/console.hpp"
+#include "sextant/reports/output.hpp"
+#include "sextant/reports/run.hpp"
+#include "sextant/reports/verbs/verbs.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr std::uint64_t kDefaultSeed = 20260101;
+
+struct Options {
+  std::vector<std::string> kernels, encodings, laws;
+  int cases = 6;
+  std::string seed;
+  std::string contract;
+  std::string json;
+};
+
+std::uint64_t seed_of(const std::string& text) {
+  if (text.empty()) return kDefaultSeed;
+  if (text == "random") return std::random_device{}();
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc() || end != text.data() + text.size()) {
+    throw InputError(fmt::format("--seed {}: a whole number >= 0, or random", text.substr(0, 40)));
+  }
+  return seed;
+}
+
+void add_bundled(SuiteOptions& suite, Run& run) {
+  for (const ModelConfig& model : bundled_models()) {
+    bool supported = false;
+    for (const ConfigEncoding& entry : model.encodings) {
+      const std::string name =
+          entry.selector.empty() ? model.name : fmt::format("{}#{}", model.name, entry.selector);
+      if (!entry.encoding) {
+        run.not_supported.push_back({name, entry.unsupported});
+        continue;
+      }
+      supported = true;
+      const auto& rope = std::get<Rope>(*entry.encoding);
+      suite.subjects.push_back({name, rope, context_of(rope, entry.max_position)});
+    }
+    run.models += supported;
+  }
+}
+
+void add_named(const std::string& text, SuiteOptions& suite, Run& run) {
+  for (const ResolvedEncoding& resolved : resolve_encodings(text)) {
+    print_warnings(resolved.warnings);
+    const auto& rope = std::get<Rope>(resolved.encoding);
+    suite.subjects.push_back({resolved.model.empty() ? std::nullopt : std::optional(resolved.model), rope,
+                              context_of(rope, resolved.max_position)});
+  }
+  ++run.models;
+}
+
+int verify(const Options& options) {
+  SuiteOptions suite;
+  Run run;
+  run.seed = suite.seed = seed_of(options.seed);
+  if (options.seed == "random") fmt::print(stderr, "seed {}\n", run.seed);
+  if (options.cases < 1 || options.cases > 1000000)
+    throw InputError(fmt::format("--cases {}: from 1 to 1000000", options.cases));
+  suite.cases = options.cases;
+  if (!options.contract.empty()) suite.contract = parse_contract(options.contract);
+  for (const std::string& name : options.kernels) suite.kernels.push_back(find_kernel(name));
+  if (options.kernels.empty()) suite.kernels = own_kernels();
+  for (const std::string& id : options.laws) suite.laws.push_back(find_law(id));
+  if (options.laws.empty()) suite.laws = laws();
+  for (const std::string& text : options.encodings) add_named(text, suite, run);
+  if (options.encodings.empty()) add_bundled(suite, run);
+  if (!options.json.empty()) check_writable(options.json);
+
+  const auto start = std::chrono::steady_clock::now();
+  {
+    Progress progress;
+    suite.progress = [&](std::size_t done, std::size_t total, const std::string& what) {
+      progress.show(done, total, what);
+    };
+    run.result = run_suite(suite);
+  }
+  run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  run.environment = this_environment();
+
+  if (!options.json.empty()) write_document(options.json, to_json(run));
+  const bool to_error = options.json == "-";
+  const std::string text = to_text(run, is_terminal(to_error ? STDERR_FILENO : STDOUT_FILENO));
+  fmt::print(to_error ? stderr : stdout, "{}", text);
+  return exit_status(run);
+}
+
+}  // namespace
+
+Action add_verify_verb(CLI::App& app) {
+  CLI::App* verb =
+      app.add_subcommand("verify", "check kernels against exact mathematics: laws, contracts, drift");
+  auto options = std::make_shared<Options>();
+  verb->add_option("--kernel", options->kernels, "kernel to verify, repeatable (default: all own kernels)")
+      ->allow_extra_args(false);
+  verb->add_option(
+          "--encoding", options->encodings,
+          "text form, config.json or bundled model, repeatable (default: every supported bundled model)")
+      ->allow_extra_args(false);
+  verb->add_option("--law", options->laws, "law to check, repeatable (default: all)")
+      ->allow_extra_args(false);
+  verb->add_option("--cases", options->cases, "random cases per law and encoding")->capture_default_str();
+  verb->add_option("--seed", options->seed,
+                   fmt::format("seed of all draws, or random (default {})", kDefaultSeed));
+  verb->add_option("--contract", options->contract,
+                   "judge every kernel by this contract instead of the one it claims");
+  verb->add_option("--json", options->json, "write the run document to FILE, - for standard output");
+  verb->footer(
+      "Exit status: 0 something passed and nothing failed, 1 a failure, 2 bad usage, 3 nothing could be "
+      "verified. Examples:\n"
+      "  sextant verify\n"
+      "  sextant verify --kernel scalar --encoding llama-3.1-8b --contract exact-angle\n"
+      "  sextant verify --law rope_elementwise --cases 100 --seed random --json run.json");
+  return [verb, options] { return verb->parsed() ? verify(*options) : -1; };
+}
+
+}  // namespace sextant
