@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
+#include <tuple>
 
 namespace sextant {
 namespace {
@@ -82,17 +84,16 @@ std::string usual_tolerances(const Witness& witness) {
 
 std::string failure_text(const VerdictRecord& record, const Painter& painter) {
   std::string text =
-      fmt::format("{} {} / {} on {}, {}: worst {:.4g} {}, bound {:.4g}\n", painter.verdict(record.verdict, 0),
+      fmt::format("{} {}: {} on {}, {}: worst {:.4g} {}, bound {:.4g}\n", painter.verdict(record.verdict, 0),
                   record.kernel, record.law, to_string(record.operation), where(record), record.measure.worst,
                   record.measure.unit, record.measure.bound);
+  if (!record.reason.empty()) text += fmt::format("     {}\n", record.reason);
   if (record.witness) {
+    const Witness& w = *record.witness;
     text += fmt::format(
-        "     position {}, pair {}, {}: got {:.9g}, want {:.17g}; {} would have let |error| = {:.3g} pass\n",
-        record.witness->position, record.witness->pair, record.witness->function, record.witness->got,
-        record.witness->want, usual_tolerances(*record.witness),
-        std::fabs(record.witness->got - record.witness->want));
-  } else if (!record.reason.empty()) {
-    text += fmt::format("     {}\n", record.reason);
+        "     shrunk to position {}, pair {}, {}: got {:.9g}, want {:.17g}; {} would have let its |error| "
+        "{:.3g} pass\n",
+        w.position, w.pair, w.function, w.got, w.want, usual_tolerances(w), std::fabs(w.got - w.want));
   }
   if (!record.replay.empty()) text += fmt::format("     sextant replay '{}'\n", record.replay);
   return text;
@@ -150,6 +151,7 @@ void add_groups(const Run& run, const Painter& painter, std::string& text) {
   if (left_out > 0) text += fmt::format("... and {} more lines: see --json\n", left_out);
 }
 
+/// The worst of each kernel, law and operation first, then the rest by how far they exceed their bounds.
 void add_failures(const Run& run, const Painter& painter, std::string& text) {
   std::vector<const VerdictRecord*> failures;
   for (const VerdictRecord& record : run.result.verdicts) {
@@ -157,8 +159,11 @@ void add_failures(const Run& run, const Painter& painter, std::string& text) {
   }
   if (failures.empty()) return;
   std::stable_sort(failures.begin(), failures.end(), [](const VerdictRecord* a, const VerdictRecord* b) {
-    if (a->verdict != b->verdict) return a->verdict < b->verdict;
-    return a->measure.share() > b->measure.share();
+    return a->verdict != b->verdict ? a->verdict < b->verdict : a->measure.share() > b->measure.share();
+  });
+  std::set<std::tuple<std::string, std::string, Operation>> seen;
+  std::stable_partition(failures.begin(), failures.end(), [&](const VerdictRecord* record) {
+    return seen.emplace(record->kernel, record->law, record->operation).second;
   });
   text += "\n";
   for (std::size_t i = 0; i < std::min(kMostFailures, failures.size()); ++i)

@@ -44,9 +44,8 @@ std::optional<double> certain_spacing(const Wide& value, double bound, const For
 
 Enclosure distance(double got, const Wide& value, double bound) {
   const Wide high = two_sum(got, -value.hi);
-  const double low = high.lo - value.lo;
-  const double rounding = value.lo == 0 ? 0 : 0x1p-53 * std::fabs(low);
-  return {abs(two_sum(high.hi, low)), bound + rounding};
+  const Wide low = two_sum(high.lo, -value.lo);
+  return {abs(two_sum(high.hi, low.hi)), bound + std::fabs(low.lo)};
 }
 
 std::optional<Judgement> judge(const Enclosure& distance, double spacing) {

@@ -10,8 +10,8 @@
 #define HWY_COMPILE_ALL_ATTAINABLE  // the scalar target too: it runs everywhere and has the same bits
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "sextant/reference/oracle/lanes.cpp"
-#include <hwy/foreach_target.h>
 #include <hwy/cache_control.h>
+#include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -274,12 +274,40 @@ HWY_INLINE Records ReadRecords(const CheckState& state, double units_per_distanc
           hn::Set(d, kShift + kUnit * std::min(state.record_units, 0x1p50)), hn::Set(d, state.record_abs)};
 }
 
+struct RowPointers {
+  const char* cos;
+  const char* sin;
+};
+HWY_INLINE RowPointers GivenRow(const GivenRows& given, size_t row) {
+  const auto r = static_cast<ptrdiff_t>(row);
+  return {static_cast<const char*>(given.cos) + r * given.cos_step,
+          static_cast<const char*>(given.sin) + r * given.sin_step};
+}
+template <Storage kStorage>
+HWY_INLINE CosSinV LoadRow(RowPointers row, size_t k) {
+  return {LoadGiven<kStorage>(row.cos, k), LoadGiven<kStorage>(row.sin, k)};
+}
+
+HWY_INLINE V64 Bits(V a, V b) { return hn::Add(hn::BitCast(D64(), a), hn::BitCast(D64(), b)); }
+
+struct MeasuredPair {
+  Measured cos, sin;
+};
+template <bool kClamp>
+HWY_INLINE MeasuredPair MeasureBoth(const Scale& format, const CosSinV& v, const CosSinV& g) {
+  return {Measure(hn::Abs(hn::Sub(g.cos, v.cos)), InverseUlp<kClamp>(format, v.cos), format.table_bound),
+          Measure(hn::Abs(hn::Sub(g.sin, v.sin)), InverseUlp<kClamp>(format, v.sin), format.table_bound)};
+}
+
 // A vector with a wrong value, a record, or a rounding that the double product leaves open. Returns its
 // units.
-template <bool kClamp>
-HWY_NOINLINE V64 Resolve(const Tile& tile, const Scale& format, const Records& record, size_t row, size_t k,
-                         const CosSinV& v, const CosSinV& g, CheckState& state) {
+template <Storage kStorage>
+HWY_NOINLINE V64 Resolve(const Tile& tile, const GivenRows& given, const Scale& format, const Records& record,
+                         size_t row, size_t k, CheckState& state) {
+  constexpr bool kClamp = kStorage == Storage::float16;
   const D d;
+  const CosSinV v = Product(tile.factor, FineRow(tile, row), k);
+  const CosSinV g = LoadRow<kStorage>(GivenRow(given, row), k);
   const V half_ulp = hn::Set(d, kHalfAnUlp), no_units = hn::Set(d, kShift);
   const V c_distance = hn::Abs(hn::Sub(g.cos, v.cos)), s_distance = hn::Abs(hn::Sub(g.sin, v.sin));
   Certified c = MeasureTable<kClamp>(format, v.cos, c_distance);
@@ -302,66 +330,19 @@ HWY_NOINLINE V64 Resolve(const Tile& tile, const Scale& format, const Records& r
   return hn::Add(hn::BitCast(D64(), c_units), hn::BitCast(D64(), s_units));
 }
 
+// Vectors that hold a rounding to units which the double product leaves open: in double-double. `sum` counts
+// them as the product rounded them.
 template <Storage kStorage>
-HWY_INLINE CosSinV LoadRow(const GivenRows& given, size_t row, size_t k) {
-  const auto offset = static_cast<ptrdiff_t>(row);
-  return {LoadGiven<kStorage>(static_cast<const char*>(given.cos) + offset * given.cos_step, k),
-          LoadGiven<kStorage>(static_cast<const char*>(given.sin) + offset * given.sin_step, k)};
-}
-
-HWY_INLINE V64 Bits(V a, V b) { return hn::Add(hn::BitCast(D64(), a), hn::BitCast(D64(), b)); }
-
-struct MeasuredPair {
-  Measured cos, sin;
-};
-template <bool kClamp>
-HWY_INLINE MeasuredPair MeasureBoth(const Scale& format, const CosSinV& v, const CosSinV& g) {
-  return {Measure(hn::Abs(hn::Sub(g.cos, v.cos)), InverseUlp<kClamp>(format, v.cos), format.table_bound),
-          Measure(hn::Abs(hn::Sub(g.sin, v.sin)), InverseUlp<kClamp>(format, v.sin), format.table_bound)};
-}
-
-template <Storage kStorage>
-void CheckRows(const Tile& tile, const GivenRows& given, const Scale& format, double units_per_distance,
-               CheckState& state) {
+HWY_INLINE V64 SettleOpen(const Tile& tile, const GivenRows& given, const Scale& format,
+                          double units_per_distance, const uint16_t* open, size_t count, V64 sum,
+                          CheckState& state) {
   constexpr bool kClamp = kStorage == Storage::float16;
   const D d;
-  const size_t n = hn::Lanes(d);
-  const V half_unit = hn::Set(d, kUnit / 2);
-  V64 sum = hn::Zero(D64());
   Records record = ReadRecords(state, units_per_distance);
-  // One vector in sixteen of a correct table holds a rounding to units that the bound leaves open. Those are
-  // listed without a branch, which would be mispredicted, and settled after the tile.
-  struct Open {
-    uint16_t row, k;
-  };
-  std::array<Open, kMaxTile> open;
-  size_t open_count = 0;
-  for (size_t row = 0; row < tile.rows; ++row) {
-    const WideRow fine = FineRow(tile, row);
-    for (size_t k = 0; k < tile.lanes; k += n) {
-      const CosSinV v = Product(tile.factor, fine, k);
-      const CosSinV g = LoadRow<kStorage>(given, row, k);
-      hwy::Prefetch(static_cast<const char*>(given.cos) + static_cast<ptrdiff_t>(row) * given.cos_step + k * 4 + 4096);
-      hwy::Prefetch(static_cast<const char*>(given.sin) + static_cast<ptrdiff_t>(row) * given.sin_step + k * 4 + 4096);
-      const auto [c, s] = MeasureBoth<kClamp>(format, v, g);
-      // Finished: less than half an ulp, no record, and in units that the bound cannot change. The
-      // comparisons of `shifted` are false for NaN. Where v and the truth lie in two binades, g is the power
-      // of two between them, and its error 0 units in either.
-      const M small = hn::And(hn::Lt(c.shifted, record.fast), hn::Lt(s.shifted, record.fast));
-      if (HWY_UNLIKELY(!hn::AllTrue(d, small))) {
-        sum = hn::Add(sum, Resolve<kClamp>(tile, format, record, row, k, v, g, state));
-        record = ReadRecords(state, units_per_distance);
-        continue;
-      }
-      sum = hn::Add(sum, Bits(c.shifted, s.shifted));
-      open[open_count] = {static_cast<uint16_t>(row), static_cast<uint16_t>(k)};
-      open_count += hn::AllTrue(d, hn::Le(hn::Max(c.reach, s.reach), half_unit)) ? 0 : 1;
-    }
-  }
-  for (size_t i = 0; i < open_count; ++i) {
-    const auto [row, k] = open[i];
+  for (size_t i = 0; i < count; ++i) {
+    const size_t row = open[i] / tile.lanes, k = open[i] % tile.lanes;
     const CosSinV v = Product(tile.factor, FineRow(tile, row), k);
-    const CosSinV g = LoadRow<kStorage>(given, row, k);
+    const CosSinV g = LoadRow<kStorage>(GivenRow(given, row), k);
     const auto [c, s] = MeasureBoth<kClamp>(format, v, g);
     const WideCosSin truth = WideProduct(tile, row, k);
     const Certified c_wide = MeasureWide<kClamp>(format, truth.cos, g.cos);
@@ -371,10 +352,53 @@ void CheckRows(const Tile& tile, const GivenRows& given, const Scale& format, do
     if (HWY_LIKELY(hn::AllTrue(d, hn::And(small, hn::And(c_wide.sure, s_wide.sure))))) {
       sum = hn::Add(sum, Bits(c_wide.shifted, s_wide.shifted));
     } else {
-      sum = hn::Add(sum, Resolve<kClamp>(tile, format, record, row, k, v, g, state));
+      sum = hn::Add(sum, Resolve<kStorage>(tile, given, format, record, row, k, state));
       record = ReadRecords(state, units_per_distance);
     }
   }
+  return sum;
+}
+
+template <Storage kStorage>
+void CheckRows(const Tile& tile, const GivenRows& given, const Scale& format, double units_per_distance,
+               CheckState& state) {
+  constexpr bool kClamp = kStorage == Storage::float16;
+  constexpr size_t kAhead = 4096;  // bytes: what the hardware's prefetching does not reach in time
+  constexpr size_t kSize = kStorage == Storage::float32 ? 4 : 2;
+  const D d;
+  const size_t n = hn::Lanes(d), lanes = tile.lanes;
+  const V half_unit = hn::Set(d, kUnit / 2);
+  const Scale scale = format;
+  V64 sum = hn::Zero(D64());
+  Records record = ReadRecords(state, units_per_distance);
+  // One vector in sixteen of a correct table is left open. Those are listed without a branch, which would be
+  // mispredicted, and settled after the tile.
+  std::array<uint16_t, kMaxTile> open;
+  size_t open_count = 0;
+  for (size_t row = 0; row < tile.rows; ++row) {
+    const WideRow factor = tile.factor, fine = FineRow(tile, row);
+    const RowPointers pointers = GivenRow(given, row);
+    for (size_t k = 0; k < lanes; k += n) {
+      const CosSinV v = Product(factor, fine, k);
+      const CosSinV g = LoadRow<kStorage>(pointers, k);
+      hwy::Prefetch(pointers.cos + k * kSize + kAhead);
+      hwy::Prefetch(pointers.sin + k * kSize + kAhead);
+      const auto [c, s] = MeasureBoth<kClamp>(scale, v, g);
+      // Finished: less than half an ulp, no record, and in units that the bound cannot change. The
+      // comparisons of `shifted` are false for NaN. Where v and the truth lie in two binades, g is the power
+      // of two between them, and its error 0 units in either.
+      const M small = hn::And(hn::Lt(c.shifted, record.fast), hn::Lt(s.shifted, record.fast));
+      if (HWY_UNLIKELY(!hn::AllTrue(d, small))) {
+        sum = hn::Add(sum, Resolve<kStorage>(tile, given, format, record, row, k, state));
+        record = ReadRecords(state, units_per_distance);
+        continue;
+      }
+      sum = hn::Add(sum, Bits(c.shifted, s.shifted));
+      open[open_count] = static_cast<uint16_t>(row * lanes + k);
+      open_count += hn::AllTrue(d, hn::Le(hn::Max(c.reach, s.reach), half_unit)) ? 0 : 1;
+    }
+  }
+  sum = SettleOpen<kStorage>(tile, given, format, units_per_distance, open.data(), open_count, sum, state);
   // Sums modulo 2^64; the true ones stay below 2^13 terms of 2^50 each.
   std::array<uint64_t, 8> sums{};
   hn::StoreU(sum, D64(), sums.data());

@@ -17,6 +17,9 @@ struct WideRow {
   std::size_t plane;
 };
 
+/// |multiply - exact product| in units of the scale that bounds its factors' products; proved in lanes.cpp.
+inline constexpr double kWideProduct = 14 * 0x1p-107;
+
 enum class Storage { float32, float16, bfloat16 };
 
 /// Rows times lanes of a tile, at most.

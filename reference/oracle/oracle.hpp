@@ -25,7 +25,7 @@ using GivenTable = TableView<const void>;
 using WrittenTable = TableView<void>;
 
 struct OracleOptions {
-  std::string_view target;    ///< of Oracle::targets(); empty for the best
+  std::string_view target{};  ///< of Oracle::targets(); empty for the best
   double table_bound = 0;     ///< raises the bound of rung 1 (never lowers it): values go up the ladder
   double wide_bound = 0;      ///< raises the bounds of rung 2
   int precision_limit = 256;  ///< bits of rung 3, after which a value is undecided
