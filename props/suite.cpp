@@ -89,6 +89,7 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
       ++result.cases;
       result.positions += c.tokens();
       for (Slot& slot : slots) {
+        if (slot.cell.record.verdict == Verdict::unavailable) continue;
         Case fitted = c;
         const Capabilities& can = slot.kernel->capabilities;
         for (std::int64_t& position : fitted.positions) {
@@ -102,7 +103,6 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
         } else {
           merge(slot.cell, outcome, fitted);
         }
-        if (slot.cell.record.verdict == Verdict::unavailable) break;
       }
     }
     for (Slot& slot : slots) {

@@ -42,7 +42,7 @@ TEST(yarn_temperature, teeth) {
   const std::vector<Rope> yarn = {rope_of("rope(dim=32,theta=10000,scaling=yarn(factor=4,original=4096))")};
   const Law law = yarn_temperature();
   const auto without = misreading([](Rope r) {
-    std::get<scaling::Yarn>(r.scaling).attention_factor = 1;
+    if (auto* y = std::get_if<scaling::Yarn>(&r.scaling)) y->attention_factor = 1;
     return r;
   });
   expect_caught(law, Operation::rotate, without, yarn, "attention factor left out");

@@ -266,12 +266,14 @@ HWY_NOINLINE void HandOver(size_t row, size_t k, Function function, V g, V dista
 // on the distance: a single comparison serves both records, and correct rounding.
 struct Records {
   V fast, units, distance;
+  double units_per_distance;  ///< 1 / ulp_top, in units
 };
-HWY_INLINE Records ReadRecords(const CheckState& state, double units_per_distance) {
+HWY_INLINE void ReadRecords(const CheckState& state, Records& record) {
   const D d;
-  const double fast = std::min({state.record_units, 32768.0, state.record_abs * units_per_distance});
-  return {hn::Set(d, kShift + kUnit * std::floor(fast)),
-          hn::Set(d, kShift + kUnit * std::min(state.record_units, 0x1p50)), hn::Set(d, state.record_abs)};
+  const double fast = std::min({state.record_units, 32768.0, state.record_abs * record.units_per_distance});
+  record.fast = hn::Set(d, kShift + kUnit * std::floor(fast));
+  record.units = hn::Set(d, kShift + kUnit * std::min(state.record_units, 0x1p50));
+  record.distance = hn::Set(d, state.record_abs);
 }
 
 struct RowPointers {
@@ -302,7 +304,7 @@ HWY_INLINE MeasuredPair MeasureBoth(const Scale& format, const CosSinV& v, const
 // A vector with a wrong value, a record, or a rounding that the double product leaves open. Returns its
 // units.
 template <Storage kStorage>
-HWY_NOINLINE V64 Resolve(const Tile& tile, const GivenRows& given, const Scale& format, const Records& record,
+HWY_NOINLINE V64 Resolve(const Tile& tile, const GivenRows& given, const Scale& format, Records& record,
                          size_t row, size_t k, CheckState& state) {
   constexpr bool kClamp = kStorage == Storage::float16;
   const D d;
@@ -326,6 +328,7 @@ HWY_NOINLINE V64 Resolve(const Tile& tile, const GivenRows& given, const Scale& 
   if (HWY_UNLIKELY(!hn::AllTrue(d, hn::And(no_record, hn::And(c.sure, s.sure))))) {
     HandOver(row, k, Function::cos, g.cos, c_distance, c_units, c.sure, state);
     HandOver(row, k, Function::sin, g.sin, s_distance, s_units, s.sure, state);
+    ReadRecords(state, record);
   }
   return hn::Add(hn::BitCast(D64(), c_units), hn::BitCast(D64(), s_units));
 }
@@ -333,33 +336,39 @@ HWY_NOINLINE V64 Resolve(const Tile& tile, const GivenRows& given, const Scale& 
 // Vectors that hold a rounding to units which the double product leaves open: in double-double. `sum` counts
 // them as the product rounded them.
 template <Storage kStorage>
-HWY_INLINE V64 SettleOpen(const Tile& tile, const GivenRows& given, const Scale& format,
-                          double units_per_distance, const uint16_t* open, size_t count, V64 sum,
-                          CheckState& state) {
+HWY_INLINE V64 SettleOpen(const Tile& tile, const GivenRows& given, const Scale& format, Records& record,
+                          const uint16_t* open, size_t count, V64 sum, CheckState& state) {
   constexpr bool kClamp = kStorage == Storage::float16;
   const D d;
-  Records record = ReadRecords(state, units_per_distance);
+  const V half_ulp = hn::Set(d, kHalfAnUlp);
   for (size_t i = 0; i < count; ++i) {
     const size_t row = open[i] / tile.lanes, k = open[i] % tile.lanes;
     const CosSinV v = Product(tile.factor, FineRow(tile, row), k);
     const CosSinV g = LoadRow<kStorage>(GivenRow(given, row), k);
     const auto [c, s] = MeasureBoth<kClamp>(format, v, g);
+    sum = hn::Sub(sum, Bits(c.shifted, s.shifted));
     const WideCosSin truth = WideProduct(tile, row, k);
     const Certified c_wide = MeasureWide<kClamp>(format, truth.cos, g.cos);
     const Certified s_wide = MeasureWide<kClamp>(format, truth.sin, g.sin);
-    const M small = hn::And(hn::Lt(c_wide.shifted, record.fast), hn::Lt(s_wide.shifted, record.fast));
-    sum = hn::Sub(sum, Bits(c.shifted, s.shifted));
-    if (HWY_LIKELY(hn::AllTrue(d, hn::And(small, hn::And(c_wide.sure, s_wide.sure))))) {
+    const V distance = hn::Max(hn::Abs(hn::Sub(g.cos, v.cos)), hn::Abs(hn::Sub(g.sin, v.sin)));
+    const M no_record = hn::And(hn::Lt(hn::Max(c_wide.shifted, s_wide.shifted), record.units),
+                                hn::Le(distance, record.distance));
+    if (HWY_LIKELY(hn::AllTrue(d, hn::And(no_record, hn::And(c_wide.sure, s_wide.sure))))) {
       sum = hn::Add(sum, Bits(c_wide.shifted, s_wide.shifted));
+      state.not_correctly_rounded += hn::CountTrue(d, hn::Gt(c_wide.shifted, half_ulp)) +
+                                     hn::CountTrue(d, hn::Gt(s_wide.shifted, half_ulp));
     } else {
       sum = hn::Add(sum, Resolve<kStorage>(tile, given, format, record, row, k, state));
-      record = ReadRecords(state, units_per_distance);
     }
   }
   return sum;
 }
 
-template <Storage kStorage>
+// `kLean` expects correct tables: a vector is finished when all of it is less than half an ulp off, no
+// record, and in units that the bound cannot change. Otherwise wrong values are certified and counted as
+// well. The comparisons of `shifted` are false for NaN. Where a lean lane's v and truth lie in two binades, g
+// is the power of two between them, and its error 0 units in either.
+template <Storage kStorage, bool kLean>
 void CheckRows(const Tile& tile, const GivenRows& given, const Scale& format, double units_per_distance,
                CheckState& state) {
   constexpr bool kClamp = kStorage == Storage::float16;
@@ -367,10 +376,13 @@ void CheckRows(const Tile& tile, const GivenRows& given, const Scale& format, do
   constexpr size_t kSize = kStorage == Storage::float32 ? 4 : 2;
   const D d;
   const size_t n = hn::Lanes(d), lanes = tile.lanes;
-  const V half_unit = hn::Set(d, kUnit / 2);
+  const V half_unit = hn::Set(d, kUnit / 2), half_ulp = hn::Set(d, kHalfAnUlp);
   const Scale scale = format;
   V64 sum = hn::Zero(D64());
-  Records record = ReadRecords(state, units_per_distance);
+  size_t wrong = 0;
+  Records record;
+  record.units_per_distance = units_per_distance;
+  ReadRecords(state, record);
   // One vector in sixteen of a correct table is left open. Those are listed without a branch, which would be
   // mispredicted, and settled after the tile.
   std::array<uint16_t, kMaxTile> open;
@@ -383,22 +395,41 @@ void CheckRows(const Tile& tile, const GivenRows& given, const Scale& format, do
       const CosSinV g = LoadRow<kStorage>(pointers, k);
       hwy::Prefetch(pointers.cos + k * kSize + kAhead);
       hwy::Prefetch(pointers.sin + k * kSize + kAhead);
-      const auto [c, s] = MeasureBoth<kClamp>(scale, v, g);
-      // Finished: less than half an ulp, no record, and in units that the bound cannot change. The
-      // comparisons of `shifted` are false for NaN. Where v and the truth lie in two binades, g is the power
-      // of two between them, and its error 0 units in either.
-      const M small = hn::And(hn::Lt(c.shifted, record.fast), hn::Lt(s.shifted, record.fast));
-      if (HWY_UNLIKELY(!hn::AllTrue(d, small))) {
+      V c_shifted, s_shifted;
+      M usual, certain;
+      if constexpr (kLean) {
+        const auto [c, s] = MeasureBoth<kClamp>(scale, v, g);
+        c_shifted = c.shifted;
+        s_shifted = s.shifted;
+        usual = hn::And(hn::Lt(c_shifted, record.fast), hn::Lt(s_shifted, record.fast));
+        certain = hn::Le(hn::Max(c.reach, s.reach), half_unit);
+      } else {
+        const V c_distance = hn::Abs(hn::Sub(g.cos, v.cos)), s_distance = hn::Abs(hn::Sub(g.sin, v.sin));
+        const Certified c = MeasureTable<kClamp>(scale, v.cos, c_distance);
+        const Certified s = MeasureTable<kClamp>(scale, v.sin, s_distance);
+        c_shifted = c.shifted;
+        s_shifted = s.shifted;
+        usual = hn::And(hn::And(hn::Lt(c_shifted, record.units), hn::Lt(s_shifted, record.units)),
+                        hn::Le(hn::Max(c_distance, s_distance), record.distance));
+        certain = hn::And(c.sure, s.sure);
+      }
+      if (HWY_UNLIKELY(!hn::AllTrue(d, usual))) {
         sum = hn::Add(sum, Resolve<kStorage>(tile, given, format, record, row, k, state));
-        record = ReadRecords(state, units_per_distance);
         continue;
       }
-      sum = hn::Add(sum, Bits(c.shifted, s.shifted));
+      const bool all_certain = hn::AllTrue(d, certain);
+      sum = hn::Add(sum, Bits(c_shifted, s_shifted));
       open[open_count] = static_cast<uint16_t>(row * lanes + k);
-      open_count += hn::AllTrue(d, hn::Le(hn::Max(c.reach, s.reach), half_unit)) ? 0 : 1;
+      open_count += all_certain ? 0 : 1;
+      if constexpr (!kLean) {
+        const size_t found =
+            hn::CountTrue(d, hn::Gt(c_shifted, half_ulp)) + hn::CountTrue(d, hn::Gt(s_shifted, half_ulp));
+        wrong += all_certain ? found : 0;
+      }
     }
   }
-  sum = SettleOpen<kStorage>(tile, given, format, units_per_distance, open.data(), open_count, sum, state);
+  state.not_correctly_rounded += wrong;
+  sum = SettleOpen<kStorage>(tile, given, format, record, open.data(), open_count, sum, state);
   // Sums modulo 2^64; the true ones stay below 2^13 terms of 2^50 each.
   std::array<uint64_t, 8> sums{};
   hn::StoreU(sum, D64(), sums.data());
@@ -415,17 +446,26 @@ HWY_INLINE Scale MakeScale(const FormatLimits& format, const Bounds& bounds) {
           hn::Set(d, bounds.table * (1 + 0x1p-20)), hn::Set(d, bounds.wide * (1 + 0x1p-20))};
 }
 
+template <Storage kStorage>
+void CheckStored(const Tile& tile, const GivenRows& given, const Scale& format, double units_per_distance,
+                 CheckState& state) {
+  const auto check = state.expect_wrong ? CheckRows<kStorage, false> : CheckRows<kStorage, true>;
+  check(tile, given, format, units_per_distance, state);
+}
+
 void Check(const Tile& tile, const GivenRows& given, Storage storage, const FormatLimits& limits,
            const Bounds& bounds, CheckState& state) {
   const Scale format = MakeScale(limits, bounds);
-  const double top = std::ldexp(65536 / bounds.scale, limits.precision);
+  const double top_spacing = std::max(std::ldexp(bounds.scale, -limits.precision),
+                                      std::ldexp(1.0, limits.emin - limits.precision + 1));
+  const double top = 65536 / top_spacing;
   switch (storage) {
     case Storage::float32:
-      return CheckRows<Storage::float32>(tile, given, format, top, state);
+      return CheckStored<Storage::float32>(tile, given, format, top, state);
     case Storage::float16:
-      return CheckRows<Storage::float16>(tile, given, format, top, state);
+      return CheckStored<Storage::float16>(tile, given, format, top, state);
     case Storage::bfloat16:
-      return CheckRows<Storage::bfloat16>(tile, given, format, top, state);
+      return CheckStored<Storage::bfloat16>(tile, given, format, top, state);
   }
 }
 

@@ -1,0 +1,273 @@
+// The sextant command as its users meet it: exit statuses, one-line errors, documents, replays.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "sextant/reference/number.hpp"
+
+namespace sextant {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+struct Ended {
+  int status;
+  std::string out, err;
+};
+
+/// A scratch folder, removed at the end.
+class Command : public testing::Test {
+ protected:
+  void SetUp() override {
+    char name[] = "/tmp/sextant_test.XXXXXX";
+    ASSERT_NE(mkdtemp(name), nullptr);
+    folder_ = name;
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  Ended run(const std::string& arguments) const {
+    const std::string line =
+        fmt::format("cd {} && {} {} >out.txt 2>err.txt", folder_.string(), SEXTANT_BINARY, arguments);
+    const int status = std::system(line.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, read_file(folder_ / "out.txt"),
+            read_file(folder_ / "err.txt")};
+  }
+  fs::path write(const std::string& name, const std::string& content) const {
+    std::ofstream(folder_ / name) << content;
+    return folder_ / name;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(Command, every_bad_input_is_one_line_and_exit_2_with_nothing_written) {
+  write("broken.json", "{\"head_dim\": 64,");
+  write("list.json", "[1,2]");
+  write("unknown.json", R"({"head_dim":64,"rope_parameters":{"rope_type":"spiral","rope_theta":10000}})");
+  write("odd.json", R"({"head_dim":65,"rope_parameters":{"rope_type":"default","rope_theta":10000}})");
+  write("zero.json", R"({"head_dim":0,"rope_parameters":{"rope_type":"default","rope_theta":10000}})");
+  write(
+      "ntk2.json",
+      R"({"head_dim":2,"max_position_embeddings":64,"rope_parameters":{"rope_type":"ntk","rope_theta":10000,"factor":2}})");
+  write("negative.json",
+        R"({"head_dim":64,"rope_parameters":{"rope_type":"linear","rope_theta":10000,"factor":-2}})");
+  write("text.json",
+        R"({"head_dim":64,"rope_parameters":{"rope_type":"linear","rope_theta":10000,"factor":"four"}})");
+  write(
+      "short.json",
+      R"({"head_dim":64,"max_position_embeddings":8192,"rope_parameters":{"rope_type":"longrope","rope_theta":10000,
+        "original_max_position_embeddings":4096,"short_factor":[1,2],"long_factor":[1,2]}})");
+  write("huge.json",
+        R"({"head_dim":1000000000000,"rope_parameters":{"rope_type":"default","rope_theta":10000}})");
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"table missing.json", "missing.json"},
+      {"table broken.json", "broken.json"},
+      {"table list.json", "list.json"},
+      {"table unknown.json", "spiral"},
+      {"table odd.json", "65"},
+      {"table zero.json", "0"},
+      {"table ntk2.json", "d/(d-2)"},
+      {"table negative.json", "-2"},
+      {"table text.json", "four"},
+      {"table short.json", "32"},
+      {"table huge.json", "65536"},
+      {"table .", "."},
+      {"table llama-9", "llama-9"},
+      {"table gemma-3-4b", "full_attention"},
+      {"table bloom-560m", "ALiBi"},
+      {"table 'alibi(heads=12)'", "alibi"},
+      {"table 'rope(dim=7,theta=10000)'", "even"},
+      {"table llama-3.1-8b --positions 5:2", "reversed"},
+      {"table llama-3.1-8b --positions 3:3", "empty"},
+      {"table llama-3.1-8b --positions x", "x"},
+      {"table llama-3.1-8b --positions ''", "0,1,17"},
+      {"table llama-3.1-8b --positions 1099511627777", "2^40"},
+      {"table llama-3.1-8b --positions 0:1000000000", "positions"},
+      {"table llama-3.1-8b --positions 0:1000000", "--out"},
+      {"table llama-3.1-8b --digits 0", "--digits"},
+      {"table llama-3.1-8b --digits 100000", "1000"},
+      {"table llama-3.1-8b --digits 5 --dtype f32", "exclude"},
+      {"table llama-3.1-8b --dtype f8", "f8"},
+      {"table llama-3.1-8b --seq-len 0", "--seq-len"},
+      {"table llama-3.1-8b --out table.txt", ".npy"},
+      {"table llama-3.1-8b --out no/such/folder/t.npy", "no/such/folder"},
+      {"table llama-3.1-8b --json no/such/folder/t.json", "no/such/folder"},
+      {"table llama-3.1-8b --json .", "directory"},
+      {"table", "ENCODING"},
+      {"verify --kernel fast", "fast"},
+      {"verify --law gravity", "gravity"},
+      {"verify --contract perfect", "perfect"},
+      {"verify --seed blue", "blue"},
+      {"verify --cases 0", "--cases"},
+      {"verify --encoding bloom-560m", "ALiBi"},
+      {"verify --encoding llama-3.1-8b --cases 1 --json no/such/folder/run.json", "no/such/folder"},
+      {"list weather", "weather"},
+      {"replay 'law=rope_elementwise'", "kernel="},
+      {"replay 'law=rope_elementwise kernel=x contract=f32-angle operation=rotate "
+       "encoding=rope(dim=4,theta=10) positions=0'",
+       "\"x\""},
+      {"frobnicate", "frobnicate"},
+      {"", "subcommand"},
+      {"verify --no-such-flag", "--no-such-flag"},
+  };
+  for (const auto& [arguments, wanted] : cases) {
+    const Ended ended = run(arguments);
+    EXPECT_EQ(ended.status, 2) << arguments << "\n" << ended.err;
+    EXPECT_EQ(ended.out, "") << arguments;
+    EXPECT_NE(ended.err.find(wanted), std::string::npos) << arguments << " -> " << ended.err;
+    std::size_t errors = 0;
+    std::istringstream lines(ended.err);
+    for (std::string line; std::getline(lines, line);) errors += !line.starts_with("warning: ");
+    EXPECT_EQ(errors, 1u) << arguments << " -> " << ended.err;
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 12) << arguments;
+  }
+}
+
+TEST_F(Command, tables_of_configs_agree_with_golden_to_38_digits) {
+  const json golden = json::parse(std::ifstream(SEXTANT_SOURCE_DIR "/fixtures/golden/golden.json"));
+  const WorkingDigits scope(60);
+  std::size_t values = 0;
+  for (const json& entry : golden.at("rope")) {
+    json config = entry.at("config");
+    std::string seq_len;
+    if (config.contains("seq_len")) {
+      seq_len = fmt::format(" --seq-len {}", config.at("seq_len").get<std::int64_t>());
+      config.erase("seq_len");
+    }
+    write("config.json", config.dump());
+    const std::vector<std::int64_t> positions = entry.at("positions");
+    const Ended ended = run(fmt::format("table config.json --positions {}{} --digits 40 --json -",
+                                        fmt::join(positions, ","), seq_len));
+    ASSERT_EQ(ended.status, 0) << ended.err;
+    const json table = json::parse(ended.out);
+    const auto agree = [&](const json& got, const json& want) {
+      const Mpfr a(got.get<std::string>());
+      const Mpfr b(want.get<std::string>());
+      EXPECT_TRUE(b == 0 ? got == "0" : Mpfr(abs(a - b) / abs(b)) <= Mpfr(1e-38)) << config << got << want;
+      ++values;
+    };
+    agree(table.at("attention_factor"), entry.at("attention_factor"));
+    for (std::size_t i = 0; i < entry.at("inv_freq").size(); ++i)
+      agree(table.at("inv_freq")[i], entry.at("inv_freq")[i]);
+    for (std::size_t row = 0; row < entry.at("positions").size(); ++row) {
+      for (std::size_t column = 0; column < entry.at("pairs").size(); ++column) {
+        const std::size_t pair = entry.at("pairs")[column];
+        agree(table.at("cos")[row][pair], entry.at("cos")[row][column]);
+        agree(table.at("sin")[row][pair], entry.at("sin")[row][column]);
+      }
+    }
+  }
+  EXPECT_GT(values, 2000u);
+  std::printf("table: %zu values of %zu configs agree to 38 digits\n", values, golden.at("rope").size());
+}
+
+TEST_F(Command, verify_passes_with_the_textbook_kernel_on_at_least_40_real_configs) {
+  const Ended ended = run("verify --cases 1 --json run.json");
+  ASSERT_EQ(ended.status, 0) << ended.out << ended.err;
+  const json run = json::parse(read_file(folder_ / "run.json"));
+  std::set<std::string> models;
+  for (const json& verdict : run.at("verdicts")) {
+    EXPECT_TRUE(verdict.at("verdict") == "pass" || verdict.at("kernel") != "scalar") << verdict;
+    if (verdict.at("kernel") == "scalar" && verdict.at("model").is_string())
+      models.insert(verdict.at("model"));
+  }
+  EXPECT_GE(models.size(), 40u);
+  EXPECT_GE(run.at("coverage").at("models").get<int>(), 40);
+  EXPECT_GT(run.at("coverage").at("not_supported").size(), 10u);
+  EXPECT_LE(std::count(ended.out.begin(), ended.out.end(), '\n'), 60);
+  for (const char* key : {"schema_version", "tool", "environment", "seed", "summary", "verdicts"})
+    EXPECT_TRUE(run.contains(key));
+  for (const char* key : {"law", "kernel", "model", "encoding", "operation", "dtype", "contract", "verdict",
+                          "measure", "worst", "bound", "witness", "cases", "diagnosis", "replay"}) {
+    EXPECT_TRUE(run.at("verdicts")[0].contains(key)) << key;
+  }
+}
+
+TEST_F(Command, the_textbook_kernel_fails_exact_angle_with_a_witness_and_a_replay_that_fails_too) {
+  const Ended ended = run("verify --kernel scalar --encoding llama-3.1-8b --contract exact-angle --json -");
+  ASSERT_EQ(ended.status, 1);
+  const json run_document = json::parse(ended.out);
+  EXPECT_NE(ended.err.find("sextant replay '"), std::string::npos);
+  EXPECT_NE(ended.err.find("leaves it at position"), std::string::npos);
+  bool failed = false;
+  for (const json& verdict : run_document.at("verdicts")) {
+    if (verdict.at("verdict") != "fail") continue;
+    failed = true;
+    EXPECT_TRUE(verdict.at("witness").is_object());
+    EXPECT_EQ(run(fmt::format("replay '{}'", verdict.at("replay").get<std::string>())).status, 1) << verdict;
+  }
+  EXPECT_TRUE(failed);
+}
+
+TEST_F(Command, output_is_deterministic) {
+  const auto document = [&] {
+    json run_document = json::parse(run("verify --encoding llama-3.1-8b --cases 2 --json -").out);
+    run_document.erase("environment");
+    return run_document;
+  };
+  EXPECT_EQ(document(), document());
+}
+
+TEST_F(Command, rounded_tables_are_written_whole) {
+  ASSERT_EQ(run("table llama-3.1-8b --positions 0:3 --out t.npy").status, 0);
+  ASSERT_EQ(run("table llama-3.1-8b --positions 0:3 --out t.safetensors --dtype bf16").status, 0);
+  const std::string npy = read_file(folder_ / "t.npy");
+  EXPECT_EQ(npy.substr(1, 5), "NUMPY");
+  EXPECT_EQ(npy.size() % 64, 0u);
+  EXPECT_EQ(npy.size(), 128u + 2 * 3 * 64 * 4);
+  float first = 0;
+  std::memcpy(&first, npy.data() + 128, 4);
+  EXPECT_EQ(first, 1);
+  const std::string tensors = read_file(folder_ / "t.safetensors");
+  std::uint64_t length = 0;
+  std::memcpy(&length, tensors.data(), 8);
+  const json header = json::parse(tensors.substr(8, length));
+  EXPECT_EQ(header.at("cos").at("dtype"), "BF16");
+  EXPECT_EQ(tensors.size(), 8 + length + 2 * 3 * 64 * 2);
+}
+
+TEST_F(Command, lists_and_help_and_version) {
+  for (const char* what : {"kernels", "laws", "models", "contracts", "schemes"}) {
+    const Ended ended = run(fmt::format("list {} --json -", what));
+    ASSERT_EQ(ended.status, 0) << what;
+    const json list = json::parse(ended.out).at(what);
+    EXPECT_FALSE(list.empty());
+    for (const json& entry : list) EXPECT_TRUE(entry.contains("id") && entry.contains("title"));
+  }
+  EXPECT_EQ(run("--version").out, "sextant 0.1.0\n");
+  for (const char* verb : {"", "table ", "verify ", "list ", "replay "}) {
+    const Ended ended = run(fmt::format("{}--help", verb));
+    EXPECT_EQ(ended.status, 0);
+    EXPECT_GT(ended.out.size(), 200u);
+  }
+}
+
+TEST_F(Command, nothing_to_verify_is_exit_3) {
+  // llama3_bands does not speak of a linear encoding.
+  EXPECT_EQ(
+      run("verify --law llama3_bands --encoding 'rope(dim=64,theta=10000,scaling=linear(factor=2))'").status,
+      3);
+}
+
+TEST_F(Command, closed_standard_output_is_an_error_and_not_a_crash) {
+  const int status = std::system(SEXTANT_BINARY " list models --json - >/dev/full 2>/dev/null");
+  EXPECT_EQ(WEXITSTATUS(status), 2);
+}
+
+}  // namespace
+}  // namespace sextant
