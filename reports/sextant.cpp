@@ -32,6 +32,15 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   const std::vector<Action> actions = {add_table_verb(app), add_verify_verb(app), add_list_verb(app),
                                        add_replay_verb(app)};
+  std::string verbs;
+  bool known = false;
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    verbs += fmt::format("{}{}", verbs.empty() ? "" : ", ", verb->get_name());
+    known = known || (argc > 1 && verb->get_name() == argv[1]);
+  }
+  if (argc > 1 && argv[1][0] != '-' && !known) {
+    return refuse(fmt::format("unknown verb \"{}\": known are {}", argv[1], verbs));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

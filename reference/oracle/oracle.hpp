@@ -28,7 +28,7 @@ struct OracleOptions {
   std::string_view target{};  ///< of Oracle::targets(); empty for the best
   double table_bound = 0;     ///< raises the bound of rung 1 (never lowers it): values go up the ladder
   double wide_bound = 0;      ///< raises the bounds of rung 2
-  int precision_limit = 256;  ///< bits of rung 3, after which a value is undecided
+  int precision_limit = 240;  ///< bits of rung 3, at most 240, after which a value is undecided
 };
 
 /// The ladder, from the cheapest rung that is sure: 0 exact (m w = 0 gives A and 0, before any arithmetic);

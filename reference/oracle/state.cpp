@@ -121,6 +121,7 @@ Wide Oracle::State::wide(const Place& at) const {
 Mpfr Oracle::State::exact(const Place& at, unsigned bits) const {
   // The angle is good to 2^-240 rad: |position w| <= 2^72, relative 2^-312 or better at 320 bits.
   const WorkingDigits scope(kSeedDigits);
+  if (at_rest(at)) return at.function == Function::cos ? factor : Mpfr(0);
   const Mpfr angle = inv_freq[at.pair] * at.position;
   Mpfr value;
   mpfr_set_prec(value.backend().data(), bits + 2);
@@ -164,11 +165,8 @@ Oracle::State::Rounded Oracle::State::rounded(const Place& at, const Format& for
   for (Rung rung = first; rung <= Rung::limit; rung = static_cast<Rung>(static_cast<int>(rung) + 1)) {
     const Look truth = look(rung, at, 0);
     if (const auto value = certain_rounding(truth.value, truth.bound, format)) return {*value, true};
-    if (rung == Rung::exact || rung == Rung::limit) break;
   }
-  const Wide best = at_rest(at) ? look(Rung::exact, at, 0).value : wide(at);
-  const auto value = certain_rounding(best, 0, format);
-  return {value.value_or(best.hi), false};
+  return {certain_rounding(wide(at), 0, format).value_or(0), false};
 }
 
 void Oracle::State::record(Tally& tally, const Place& at, double got, double ulp) const {
@@ -187,7 +185,7 @@ void Oracle::State::record_distance(Errors& octave, const Place& at, double got,
     return;
   }
   for (const Rung rung : {Rung::wide, Rung::precise, Rung::limit}) {
-    const Look truth = look(at_rest(at) ? Rung::exact : rung, at, got);
+    const Look truth = look(rung, at, got);
     const auto value = certain_double(truth.distance);
     if (!value && rung != Rung::limit) continue;
     octave.max_abs = std::max(octave.max_abs, value.value_or(truth.distance.value.hi));
@@ -216,10 +214,7 @@ void Oracle::State::settle(Tally& tally, const Place& at, double got, const Form
     const Look truth = look(rung, at, got);
     const auto spacing = certain_spacing(truth.value, truth.bound, format);
     const auto verdict = spacing ? judge(truth.distance, *spacing) : std::nullopt;
-    if (!verdict) {
-      if (rung == Rung::exact) break;
-      continue;
-    }
+    if (!verdict) continue;
     octave.sum += UlpSum::from_ulp(verdict->ulp);
     octave.not_correctly_rounded += verdict->correctly_rounded ? 0 : 1;
     record(tally, at, got, verdict->ulp);
