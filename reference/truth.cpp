@@ -1,13 +1,18 @@
-// Exact rows by MPFR at 67 decimal digits (225 bits).
+// Exact rows by the oracle's integer rung (reference/oracle, error 2^-107 p with p < 2A the power of two
+// above A), and by MPFR at 67 decimal digits (225 bits) for bare rows and for frequencies beyond the oracle's
+// 2^32 rad per position.
 //
-// w has relative error < 2^-216 (a dozen operations), so the angle of a position below 2^40 and w < 2^64 is
-// within 2^-112 rad; sin_cos adds 2^-224; the split into two doubles leaves at most 2^-106 of a value of
-// magnitude <= A, with the product by A (relative 2^-216) below kRowError * A = 2^-104 A in all.
+// MPFR: w has relative error < 2^-216 (a dozen operations), so the angle of a position below 2^40 and w <
+// 2^64 is within 2^-112 rad; sin_cos adds 2^-224; the split into two doubles leaves at most 2^-106 of a value
+// of magnitude <= A, with the product by A (relative 2^-216) below kRowError * A = 2^-104 A in all.
 #include "sextant/reference/truth.hpp"
 
+#include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 #include "sextant/reference/number.hpp"
+#include "sextant/reference/oracle/oracle.hpp"
 #include "sextant/reference/rope.hpp"
 
 namespace sextant {
@@ -27,20 +32,28 @@ struct ExactRows::State {
   Frequencies<Mpfr> mpfr;
   ExactFrequencies wide;
   bool plain = false;  ///< rows are not multiplied by the attention factor
+  std::optional<Oracle> oracle;
   std::unordered_map<std::int64_t, ExactRow> rows;
 };
 
 ExactFrequencies exact_frequencies(const Rope& rope, std::int64_t seq_len) {
-  const ExactRows rows(rope, seq_len);
-  return rows.frequencies();
+  const WorkingDigits scope(kDigits);
+  const Frequencies<Mpfr> exact = sextant::frequencies<Mpfr>(rope, seq_len);
+  ExactFrequencies result;
+  for (const Mpfr& w : exact.inv_freq) result.inv_freq.push_back(to_wide(w));
+  result.attention_factor = to_wide(exact.attention_factor);
+  return result;
 }
 
 ExactRows::ExactRows(const Rope& rope, std::int64_t seq_len, bool bare) : state_(std::make_unique<State>()) {
   const WorkingDigits scope(kDigits);
   state_->mpfr = sextant::frequencies<Mpfr>(rope, seq_len);
-  for (const Mpfr& w : state_->mpfr.inv_freq) state_->wide.inv_freq.push_back(to_wide(w));
-  state_->wide.attention_factor = to_wide(state_->mpfr.attention_factor);
+  state_->wide = exact_frequencies(rope, seq_len);
   state_->plain = bare || state_->mpfr.attention_factor == 1;
+  const bool bare_differs = bare && state_->mpfr.attention_factor != 1;
+  const bool in_range =
+      *std::max_element(state_->mpfr.inv_freq.begin(), state_->mpfr.inv_freq.end()) < 0x1p32;
+  if (!bare_differs && in_range) state_->oracle.emplace(rope, seq_len, 0, 0);
 }
 ExactRows::~ExactRows() = default;
 ExactRows::ExactRows(ExactRows&&) noexcept = default;
@@ -55,9 +68,20 @@ const ExactRow& ExactRows::at(std::int64_t position) {
 }
 
 ExactRow ExactRows::take(std::int64_t position) const {
+  ExactRow row;
+  const std::size_t pairs = state_->wide.inv_freq.size();
+  row.cos.reserve(pairs);
+  row.sin.reserve(pairs);
+  if (state_->oracle) {
+    for (std::size_t i = 0; i < pairs; ++i) {
+      const Oracle::WidePair pair = state_->oracle->wide(position, static_cast<std::int64_t>(i));
+      row.cos.push_back(pair.cos);
+      row.sin.push_back(pair.sin);
+    }
+    return row;
+  }
   const WorkingDigits scope(kDigits);
   const Mpfr& factor = state_->mpfr.attention_factor;
-  ExactRow row;
   Mpfr c, s;
   for (const Mpfr& w : state_->mpfr.inv_freq) {
     const Mpfr angle = w * position;

@@ -1,4 +1,4 @@
-// Exact rows of cos and sin, by MPFR, as double-doubles that laws can compute with.
+// Exact rows of cos and sin as double-doubles that laws can compute with.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -9,8 +9,8 @@ namespace sextant {
 
 using namespace oracle;
 
-// Pairs [begin, end) where m w = 0. Rows in which all values are the nearest ones, the usual case, are
-// counted and judged once per octave.
+// Pairs [begin, end) where m w = 0; the views begin at the first of them. Rows in which all values are the
+// nearest ones, the usual case, are counted and judged once per octave.
 template <class Bits>
 void Oracle::State::check_at_rest(Tally& tally, std::int64_t first, std::int64_t count, std::size_t begin,
                                   std::size_t end, const Format& format, const TableView<const Bits>& cos,
@@ -23,8 +23,8 @@ void Oracle::State::check_at_rest(Tally& tally, std::int64_t first, std::int64_t
   };
   std::array<Repeated, Tally::kOctaves> repeated{};
   for (std::int64_t row = 0; row < count; ++row) {
-    const Bits* cos_row = cos.data + row * cos.row_step + static_cast<std::int64_t>(begin) * cos.pair_step;
-    const Bits* sin_row = sin.data + row * sin.row_step + static_cast<std::int64_t>(begin) * sin.pair_step;
+    const Bits* cos_row = cos.data + row * cos.row_step;
+    const Bits* sin_row = sin.data + row * sin.row_step;
     const std::size_t n = end - begin;
     if (all_equal(cos_row, cos.pair_step, n, codec.encode(nearest), Bits{0}) &&
         all_equal(sin_row, sin.pair_step, n, Bits{0}, Codec<Bits>::kSign)) {
@@ -68,100 +68,104 @@ void Oracle::State::check_sparse(Tally& tally, std::int64_t first, std::int64_t 
     }
 }
 
+// What a tile's lanes report to: the values they leave open are settled here, and the records raised.
+struct Oracle::State::TileCheck {
+  const State& state;
+  Tally& tally;
+  const Format& format;
+  std::int64_t origin;  ///< position of the tile's first row
+  int sign;             ///< of its positions: rows ascend in |position|, and sines come negated for -1
+  std::size_t first_pair;
+  CheckState lanes{};
+
+  [[nodiscard]] Errors& octave() const { return tally.octaves[static_cast<std::size_t>(octave_of(origin))]; }
+
+  /// A value is no record if the double product, twice its bound taken off, says so. NaN are counted in the
+  /// lanes once the first of all is certain to lie before.
+  void read_records(std::int64_t position) {
+    lanes.record_units = octave().max_ulp * UlpSum::kUnitsPerUlp;
+    lanes.record_abs = std::max(0.0, octave().max_abs - 4 * state.bounds.table);
+    lanes.nan_known = sign > 0 && tally.first_nan && tally.first_nan->position < position;
+  }
+
+  static void pass_on(void* context, std::size_t row, std::size_t lane, Function function, double got,
+                      double certified_units) {
+    auto& self = *static_cast<TileCheck*>(context);
+    const Place at{self.origin + self.sign * static_cast<std::int64_t>(row), self.first_pair + lane,
+                   function};
+    if (self.state.tables.still(at.pair)) return;
+    if (self.sign < 0 && function == Function::sin) got = -got;
+    if (certified_units < 0) {
+      self.state.settle(self.tally, at, got, self.format, Rung::wide);
+    } else {
+      self.state.record(self.tally, at, got, certified_units / UlpSum::kUnitsPerUlp);
+      self.state.record_distance(self.octave(), at, got, self.state.look(Rung::wide, at, got).distance);
+    }
+    self.read_records(at.position);
+  }
+};
+
 template <class Bits>
 void Oracle::State::check_dense(Tally& tally, std::int64_t first, std::int64_t count, const Format& format,
                                 GivenTable cos, GivenTable sin) const {
   const Codec<Bits> codec{storage_of(format)};
-  const auto* cos_data = static_cast<const Bits*>(cos.data);
-  const auto* sin_data = static_cast<const Bits*>(sin.data);
-  const TableView<const Bits> cos_at_rest{cos_data, cos.row_step, cos.pair_step};
-  const TableView<const Bits> sin_at_rest{sin_data, sin.row_step, sin.pair_step};
-  const auto rest = [&](std::int64_t from, std::int64_t to, std::size_t begin, std::size_t end) {
-    if (from >= to) return;
-    auto cos_from = cos_at_rest, sin_from = sin_at_rest;
-    cos_from.data += (from - first) * cos.row_step;
-    sin_from.data += (from - first) * sin.row_step;
-    check_at_rest(tally, from, to - from, begin, end, format, cos_from, sin_from);
+  // The table from a position and pair on.
+  const auto from = [&](const GivenTable& view, std::int64_t position, std::size_t pair) {
+    const auto offset = (position - first) * view.row_step + static_cast<std::int64_t>(pair) * view.pair_step;
+    return TableView<const Bits>{static_cast<const Bits*>(view.data) + offset, view.row_step, view.pair_step};
+  };
+
+  const auto rest = [&](std::int64_t begin, std::int64_t end, std::size_t first_pair, std::size_t last_pair) {
+    if (begin < end)
+      check_at_rest(tally, begin, end - begin, first_pair, last_pair, format, from(cos, begin, first_pair),
+                    from(sin, begin, first_pair));
   };
   const std::int64_t last = first + count;
   if (first <= 0 && last > 0) rest(0, 1, 0, pairs());
-  for (const auto& [begin, end] : still_runs) {
-    rest(first, std::min<std::int64_t>(last, 0), begin, end);
-    rest(std::max<std::int64_t>(first, 1), last, begin, end);
+  for (const auto& [first_pair, last_pair] : still_runs) {
+    rest(first, std::min<std::int64_t>(last, 0), first_pair, last_pair);
+    rest(std::max<std::int64_t>(first, 1), last, first_pair, last_pair);
   }
 
-  struct Context {
-    const State* state;
-    Tally* tally;
-    const Format* format;
-    CheckState* lanes;
-    std::int64_t origin;
-    int sign;
-    std::size_t first_pair;
+  // Rows as the lanes want them: pairs contiguous, positions positive, pairs at rest idle.
+  const auto gather = [&](const Tile& tile, int sign, std::size_t first_pair,
+                          const TableView<const Bits>& view, Bits flip, Bits* to) {
+    for (std::size_t row = 0; row < tile.rows; ++row)
+      for (std::size_t lane = 0; lane < tile.lanes; ++lane) {
+        const auto offset = sign * static_cast<std::int64_t>(row) * view.row_step +
+                            static_cast<std::int64_t>(lane) * view.pair_step;
+        *to++ = tables.still(first_pair + lane) ? codec.idle() : static_cast<Bits>(view.data[offset] ^ flip);
+      }
   };
+
   const FormatLimits limits{format.precision, format.emin, format.largest};
-  std::vector<Bits> scratch(2 * Tables::kFineRows * tables.width());
+  std::vector<Bits> cos_scratch(Tables::kFineRows * tables.width()), sin_scratch = cos_scratch;
   bool many_wrong = false;
   for_each_tile(first, count, [&](const Tile& tile, std::uint64_t begin, int sign, std::size_t block) {
-    const std::int64_t origin = sign * static_cast<std::int64_t>(begin);
-    const std::size_t first_pair = block * tables.width();
-    const auto start = [&](const GivenTable& view, const Bits* data) {
-      return data + (origin - first) * view.row_step + static_cast<std::int64_t>(first_pair) * view.pair_step;
-    };
-    GivenRows given{start(cos, cos_data), start(sin, sin_data),
-                    sign * cos.row_step * static_cast<std::int64_t>(sizeof(Bits)),
-                    sign * sin.row_step * static_cast<std::int64_t>(sizeof(Bits))};
+    TileCheck check{
+        *this, tally, format, sign * static_cast<std::int64_t>(begin), sign, block * tables.width()};
+    const auto cos_view = from(cos, check.origin, check.first_pair),
+               sin_view = from(sin, check.origin, check.first_pair);
+    GivenRows given{cos_view.data, sin_view.data, cos.row_step * static_cast<std::ptrdiff_t>(sizeof(Bits)),
+                    sin.row_step * static_cast<std::ptrdiff_t>(sizeof(Bits))};
     if (sign < 0 || cos.pair_step != 1 || sin.pair_step != 1 || !tables.full(block)) {
-      const auto gather = [&](const GivenTable& view, const Bits* from, Bits* to, Bits flip) {
-        for (std::size_t row = 0; row < tile.rows; ++row)
-          for (std::size_t lane = 0; lane < tile.lanes; ++lane) {
-            const auto offset = sign * static_cast<std::int64_t>(row) * view.row_step +
-                                static_cast<std::int64_t>(lane) * view.pair_step;
-            to[row * tile.lanes + lane] =
-                tables.still(first_pair + lane) ? codec.idle() : static_cast<Bits>(from[offset] ^ flip);
-          }
-      };
-      Bits* const sin_scratch = scratch.data() + Tables::kFineRows * tables.width();
-      gather(cos, static_cast<const Bits*>(given.cos), scratch.data(), 0);
-      gather(sin, static_cast<const Bits*>(given.sin), sin_scratch, sign < 0 ? Codec<Bits>::kSign : Bits{0});
+      gather(tile, sign, check.first_pair, cos_view, 0, cos_scratch.data());
+      gather(tile, sign, check.first_pair, sin_view, sign < 0 ? Codec<Bits>::kSign : Bits{0},
+             sin_scratch.data());
       const auto step = static_cast<std::ptrdiff_t>(tile.lanes * sizeof(Bits));
-      given = {scratch.data(), sin_scratch, step, step};
+      given = {cos_scratch.data(), sin_scratch.data(), step, step};
     }
+    check.read_records(check.origin);
+    check.lanes.expect_wrong = many_wrong;
+    check.lanes.pass_on = TileCheck::pass_on;
+    check.lanes.context = &check;
+    lanes->check(tile, given, codec.storage, limits, bounds, check.lanes);
 
-    Errors& octave = tally.octaves[static_cast<std::size_t>(octave_of(origin))];
-    CheckState lane_state;
-    Context context{this, &tally, &format, &lane_state, origin, sign, first_pair};
-    // A record by table values may err by twice the bound.
-    static constexpr auto set_records = [](CheckState& to, const Errors& from, double bound) {
-      to.record_units = from.max_ulp * UlpSum::kUnitsPerUlp;
-      to.record_abs = std::max(0.0, from.max_abs - 4 * bound);
-    };
-    set_records(lane_state, octave, bounds.table);
-    lane_state.nan_known = tally.first_nan && tally.first_nan->position < origin && sign > 0;
-    lane_state.context = &context;
-    lane_state.expect_wrong = many_wrong;
-    lane_state.pass_on = [](void* raw, std::size_t row, std::size_t lane, Function function, double got,
-                            double certified_units) {
-      auto& [state, tally_of, format_of, lanes_of, from, direction, pair] = *static_cast<Context*>(raw);
-      if (state->tables.still(pair + lane)) return;
-      const Place at{from + direction * static_cast<std::int64_t>(row), pair + lane, function};
-      if (direction < 0 && function == Function::sin) got = -got;
-      Errors& known = tally_of->octaves[static_cast<std::size_t>(octave_of(at.position))];
-      if (certified_units < 0) {
-        state->settle(*tally_of, at, got, *format_of, Rung::wide);
-      } else {
-        state->record(*tally_of, at, got, certified_units / UlpSum::kUnitsPerUlp);
-        state->record_distance(known, at, got, state->look(Rung::wide, at, got).distance);
-      }
-      set_records(*lanes_of, known, state->bounds.table);
-      lanes_of->nan_known =
-          direction > 0 && tally_of->first_nan && tally_of->first_nan->position < at.position;
-    };
-    lanes->check(tile, given, codec.storage, limits, bounds, lane_state);
-    octave.sum += UlpSum::from_units(lane_state.units);
-    octave.not_correctly_rounded += lane_state.not_correctly_rounded + lane_state.nan;
-    octave.nan += lane_state.nan;
-    many_wrong = lane_state.not_correctly_rounded > tile.rows * tile.lanes / 64;
+    Errors& octave = check.octave();
+    octave.sum += UlpSum::from_units(check.lanes.units);
+    octave.not_correctly_rounded += check.lanes.not_correctly_rounded + check.lanes.nan;
+    octave.nan += check.lanes.nan;
+    many_wrong = check.lanes.not_correctly_rounded > tile.rows * tile.lanes / 64;
   });
 }
 

@@ -35,6 +35,8 @@ const std::vector<std::string> kEncodings = {
     "rope(dim=128,theta=500000,scaling=llama3(factor=8,low=1,high=4,original=8192))",
     "rope(dim=8,theta=10000,scaling=longrope(original=4096,factor=32,short=[1,1.1,2,3],long=[1,4.5,20,64]))",
     "rope(dim=300,theta=1000000,scaling=proportional(fraction=0.25))",
+    "rope(dim=32,theta=1e15)",
+    "rope(dim=16,theta=10000,scaling=yarn(factor=4,original=4096,attention_factor=0.3))",
 };
 
 // An independent truth: frequencies at more digits, MPFR's sine and cosine, nothing of the oracle.
@@ -43,6 +45,10 @@ class Independent {
   Independent(const Rope& rope, std::int64_t seq_len) {
     const WorkingDigits scope(kDigits);
     exact_ = frequencies<Mpfr>(rope, seq_len);
+  }
+  Independent(const std::vector<float>& stored, double factor) {
+    const WorkingDigits scope(kDigits);
+    exact_ = {{stored.begin(), stored.end()}, Mpfr(factor)};
   }
   [[nodiscard]] Mpfr at(std::int64_t position, std::int64_t pair, Function function) const {
     const WorkingDigits scope(kDigits);
@@ -61,19 +67,19 @@ double distance(const Mpfr& truth, const Wide& got) {
 
 // A table of one format as 16 or 32 bits per value, whatever the format.
 struct Table {
-  const Format& format;
+  const Format* format;
   std::int64_t first, count, pairs;
   std::vector<float> f32[2];
   std::vector<std::uint16_t> b16[2];
 
   Table(const Format& format_, std::int64_t first_, std::int64_t count_, std::int64_t pairs_)
-      : format(format_), first(first_), count(count_), pairs(pairs_) {
+      : format(&format_), first(first_), count(count_), pairs(pairs_) {
     for (int f = 0; f < 2; ++f) {
       f32[f].resize(static_cast<std::size_t>(count * pairs));
       b16[f].resize(static_cast<std::size_t>(count * pairs));
     }
   }
-  [[nodiscard]] bool wide() const { return format.precision == 24; }
+  [[nodiscard]] bool wide() const { return format->precision == 24; }
   [[nodiscard]] void* data(int f) { return wide() ? static_cast<void*>(f32[f].data()) : b16[f].data(); }
   [[nodiscard]] GivenTable given(int f) { return {data(f), pairs, 1}; }
   [[nodiscard]] WrittenTable written(int f) { return {data(f), pairs, 1}; }
@@ -84,7 +90,7 @@ struct Table {
   [[nodiscard]] double get(std::size_t i, int f) const {
     if (wide()) return f32[f][i];
     const std::uint16_t bits = b16[f][i];
-    if (format.precision == 8) return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+    if (format->precision == 8) return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
     const int exponent = bits >> 10 & 31;
     const double fraction = bits & 1023;
     const double size = exponent == 31  ? (fraction == 0 ? INFINITY : NAN)
@@ -110,7 +116,7 @@ Table produce(const Oracle& oracle, const Format& format, std::int64_t first, st
 }
 
 Tally check(const Oracle& oracle, Table& table) {
-  return oracle.check(table.first, table.count, table.format, table.given(0), table.given(1));
+  return oracle.check(table.first, table.count, *table.format, table.given(0), table.given(1));
 }
 
 void expect_same(const Tally& a, const Tally& b) {
@@ -140,7 +146,7 @@ Tally definition(const Independent& truth, const Table& table) {
   const WorkingDigits scope(kDigits);
   Tally tally;
   tally.points = static_cast<std::uint64_t>(table.count * table.pairs);
-  const int p = table.format.precision;
+  const int p = table.format->precision;
   for (std::int64_t m = table.first; m < table.first + table.count; ++m)
     for (std::int64_t k = 0; k < table.pairs; ++k)
       for (int f = 0; f < 2; ++f) {
@@ -150,8 +156,8 @@ Tally definition(const Independent& truth, const Table& table) {
         const double got = table.get(table.index(m, k), f);
         const Mpfr exact = truth.at(m, k, function);
         const long exponent =
-            exact == 0 ? table.format.emin
-                       : std::max<long>(mpfr_get_exp(exact.backend().data()) - 1, table.format.emin);
+            exact == 0 ? table.format->emin
+                       : std::max<long>(mpfr_get_exp(exact.backend().data()) - 1, table.format->emin);
         const auto scale = [&](const Mpfr& x, long bits) {
           return ldexp(x, static_cast<int>(p - 1 - exponent + bits));
         };
@@ -277,15 +283,58 @@ TEST(Oracle, IsExactAtRestAndSymmetric) {
   }
 }
 
+// Also with factors that leave float16 subnormal, that are no double's neighbour of a power of two, and that
+// overflow it.
 TEST(Oracle, StoredFrequenciesAreTakenExactly) {
-  const std::vector<float> stored = {1.0f, 0.1f, 1e-7f, 0.0f};
-  const Oracle oracle = Oracle::from_stored(stored, 1.25, 0, 4096);
-  const WorkingDigits scope(kDigits);
-  for (const std::int64_t m : {1, 777, 4000, 1 << 30})
-    for (std::size_t k = 0; k < stored.size(); ++k)
-      EXPECT_LE(distance(Mpfr(1.25 * cos(Mpfr(Mpfr(stored[k]) * m))),
-                         oracle.wide(m, static_cast<std::int64_t>(k)).cos),
-                oracle.wide_bound());
+  const std::vector<float> stored = {1.0f, 0.1f, -0.3f, 1e-7f, 0.0f, 1e-12f};
+  for (const double factor :
+       {1.25, 1.0, 1e-5, 0.9999999999999999, 1.0000000000000002, 1.1920928955078125e-07, 60000.0, 1e5}) {
+    const Independent truth(stored, factor);
+    const Oracle oracle = Oracle::from_stored(stored, factor, 0, 4096);
+    EXPECT_EQ(oracle.attention_factor(), factor);
+    for (const std::int64_t m : {1, 777, 4000, 1 << 30})
+      for (std::int64_t k = 0; k < oracle.pairs(); ++k) {
+        EXPECT_LE(distance(truth.at(m, k, Function::cos), oracle.wide(m, k).cos), oracle.wide_bound());
+        EXPECT_LE(distance(truth.at(m, k, Function::sin), oracle.wide(m, k).sin), oracle.wide_bound());
+      }
+    if (factor > 65504) continue;  // the definition below does not know of overflow
+    for (const Format* format : {&kFloat32, &kFloat16, &kBFloat16})
+      for (const int steps : {0, 1, 3}) {
+        SCOPED_TRACE(std::to_string(factor) + " " + std::string(format->name) + " " + std::to_string(steps));
+        Table table = produce(oracle, *format, 0, 200);
+        for (std::size_t i = 0; i < table.f32[0].size(); ++i)
+          table.step(i, 0, static_cast<int>(i % 2) * steps);
+        expect_same(check(oracle, table), definition(truth, table));
+      }
+  }
+}
+
+TEST(Oracle, OverflowsByTheRoundingRule) {
+  const std::vector<float> stored = {1.0f, 0.1f};
+  const Oracle oracle = Oracle::from_stored(stored, 1e5, 0, 4096);
+  Table table = produce(oracle, kFloat16, 0, 300);
+  EXPECT_EQ(table.get(0, 0), INFINITY);
+  const Tally right = check(oracle, table);
+  EXPECT_EQ(right.all.not_correctly_rounded, 0u);
+  EXPECT_LE(right.all.max_ulp, 0.5);
+  table.step(0, 0, -1);  // the largest finite number instead
+  EXPECT_EQ(check(oracle, table).all.not_correctly_rounded, 1u);
+}
+
+// 2^15 pairs, and positions up to the limit in bulk.
+TEST(Oracle, ServesTheLargestWidthsAndPositions) {
+  Rope rope;
+  rope.head_dim = rope.dim = 4096;
+  const Oracle wide(rope, 1, 0, 128);
+  Table table = produce(wide, kFloat32, 0, 128);
+  EXPECT_EQ(check(wide, table).all.not_correctly_rounded, 0u);
+
+  rope = rope_of("rope(dim=8,theta=10000)");
+  const std::int64_t last = std::int64_t{1} << 40;
+  const Oracle far(rope, 1, last - 64, last + 1);
+  table = produce(far, kFloat32, last - 50, 51);
+  expect_same(check(far, table), definition(Independent(rope, 1), table));
+  EXPECT_EQ(check(far, table).all.not_correctly_rounded, 0u);
 }
 
 // The rotation in double: the bound per pair norm is kept, and nearly reached.

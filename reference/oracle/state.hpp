@@ -96,6 +96,7 @@ struct Oracle::State {
   template <class Visit>
   void for_each_tile(std::int64_t first, std::int64_t count, Visit visit) const;
 
+  struct TileCheck;
   template <class Bits>
   void check_dense(Tally& tally, std::int64_t first, std::int64_t count, const Format& format, GivenTable cos,
                    GivenTable sin) const;

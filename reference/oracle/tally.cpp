@@ -48,16 +48,16 @@ double Errors::mean_ulp() const {
   return measured == 0 ? 0 : sum.ulp() / static_cast<double>(measured);
 }
 
-bool Witness::stands_before(const Witness& other) const {
+bool TallyWitness::stands_before(const TallyWitness& other) const {
   return std::tie(position, pair, function) < std::tie(other.position, other.pair, other.function);
 }
 
-void Tally::offer_worst(const Witness& witness) {
+void Tally::offer_worst(const TallyWitness& witness) {
   const bool worse = !worst || witness.ulp > worst->ulp;
   if (worse || (witness.ulp == worst->ulp && witness.stands_before(*worst))) worst = witness;
 }
 
-void Tally::offer_nan(const Witness& witness) {
+void Tally::offer_nan(const TallyWitness& witness) {
   if (!first_nan || witness.stands_before(*first_nan)) first_nan = witness;
 }
 

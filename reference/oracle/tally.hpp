@@ -43,7 +43,7 @@ struct Errors {
   bool operator==(const Errors&) const = default;
 };
 
-struct Witness {
+struct TallyWitness {
   std::int64_t position = 0;
   std::int64_t pair = 0;
   Function function = Function::cos;
@@ -52,7 +52,7 @@ struct Witness {
   double ulp = 0;   ///< NaN for a NaN
 
   /// Order of places: the lowest position, then pair, then cos before sin.
-  [[nodiscard]] bool stands_before(const Witness& other) const;
+  [[nodiscard]] bool stands_before(const TallyWitness& other) const;
 };
 
 struct Tally {
@@ -62,13 +62,13 @@ struct Tally {
   std::uint64_t points = 0;  ///< positions times pairs
   Errors all;
   std::array<Errors, kOctaves> octaves{};
-  std::optional<Witness> worst;      ///< of the largest error; ties go to the first place
-  std::optional<Witness> first_nan;  ///< the first place of a NaN
+  std::optional<TallyWitness> worst;      ///< of the largest error; ties go to the first place
+  std::optional<TallyWitness> first_nan;  ///< the first place of a NaN
 
   Tally& operator+=(const Tally& other);
   /// Keeps the witness if it is worse than what is known, or as bad at an earlier place.
-  void offer_worst(const Witness& witness);
-  void offer_nan(const Witness& witness);
+  void offer_worst(const TallyWitness& witness);
+  void offer_nan(const TallyWitness& witness);
 };
 
 /// The octave of a position.

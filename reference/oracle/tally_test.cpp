@@ -25,7 +25,7 @@ Tally random_tally() {
   tally.all = errors();
   tally.octaves[3] = errors();
   const auto witness = [] {
-    return Witness{*rc::gen::inRange<std::int64_t>(-2, 3),
+    return TallyWitness{*rc::gen::inRange<std::int64_t>(-2, 3),
                    *rc::gen::inRange<std::int64_t>(0, 2),
                    *rc::gen::element(Function::cos, Function::sin),
                    0,
@@ -37,7 +37,7 @@ Tally random_tally() {
   return tally;
 }
 
-bool same_place(const std::optional<Witness>& a, const std::optional<Witness>& b) {
+bool same_place(const std::optional<TallyWitness>& a, const std::optional<TallyWitness>& b) {
   if (a.has_value() != b.has_value()) return false;
   return !a || (!a->stands_before(*b) && !b->stands_before(*a));
 }

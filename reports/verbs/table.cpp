@@ -5,12 +5,12 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "sextant/fixtures/foreign/table_file.hpp"
 #include "sextant/reference/decimal.hpp"
 #include "sextant/reference/error.hpp"
 #include "sextant/reference/table.hpp"
 #include "sextant/reports/arguments.hpp"
 #include "sextant/reports/output.hpp"
-#include "sextant/reports/tensor_file.hpp"
 #include "sextant/reports/verbs/verbs.hpp"
 
 namespace sextant {
@@ -99,10 +99,12 @@ int run(const Options& options) {
     check_writable(options.out);
     TableRequest rounded = request;
     if (!rounded.format) rounded.format = &kFloat32;
-    (void)table_file(options.out, {}, 0, 0, *rounded.format);  // refuses an unknown ending before the work
+    (void)table_file_bytes(options.out, {}, 0, 0,
+                           *rounded.format);  // refuses an unknown ending before the work
     const RoundedTable table = round_table(rounded, options.bare, show);
-    write_document(options.out, table_file(options.out, table, static_cast<std::size_t>(rows),
-                                           static_cast<std::size_t>(request.rope.pairs()), *rounded.format));
+    write_document(options.out,
+                   table_file_bytes(options.out, table, static_cast<std::size_t>(rows),
+                                    static_cast<std::size_t>(request.rope.pairs()), *rounded.format));
     if (options.json.empty()) return 0;
   }
   if (rows * request.rope.pairs() > kMaxPrintedValues) {

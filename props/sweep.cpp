@@ -1,0 +1,465 @@
+// Sweeping in blocks: a kernel fills a block, the oracle judges it, tallies merge.
+//
+// What is guaranteed: every count, maximum and sum is that of the exact truth, so that threads, blocks and
+// shards give the same bytes. The oracle's check has this for tables (reference/oracle). For rotations and
+// for the position error it is had here: a double value within its proved bound decides wherever the bound
+// allows, and double-double decides the rest.
+#include "sextant/props/sweep.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "sextant/fixtures/generators/case.hpp"
+#include "sextant/fixtures/layout.hpp"
+#include "sextant/reference/error.hpp"
+#include "sextant/reference/oracle/oracle.hpp"
+#include "sextant/reference/rope.hpp"
+#include "sextant/reference/truth.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr std::int64_t kBlockValues = std::int64_t{1} << 16;    // of one function: 256 KiB of float32
+constexpr std::int64_t kSpanPositions = std::int64_t{1} << 22;  // tables of the oracle are laid span by span
+
+/// Buffers of one thread.
+struct Buffers {
+  std::vector<std::int64_t> positions;
+  std::vector<float> cos, sin, x, y;
+  std::vector<double> exact_cos, exact_sin;
+};
+
+/// One block of a table as the oracle reads it.
+struct Block {
+  GivenTable cos, sin;
+  const Format* format;
+};
+
+/// Everything that a block needs and that does not change within a span.
+struct Judge {
+  const SweepSubject& subject;
+  const Oracle& oracle;
+  std::vector<double> inv_freq;
+  std::optional<Bounds> bounds;
+};
+
+std::int64_t block_rows(const Rope& rope) { return std::max<std::int64_t>(1, kBlockValues / rope.pairs()); }
+
+/// The kernel's tables of `rows` positions from `first`.
+Block kernel_block(const Judge& judge, std::int64_t first, std::int64_t rows, Buffers& buffers) {
+  const Rope& rope = judge.subject.rope;
+  const Kernel& kernel = *judge.subject.kernel;
+  const TableForm form = kernel.capabilities.forms.front();
+  const std::int64_t width = row_width(form, rope.pairs());
+  const auto count = static_cast<std::size_t>(rows);
+  buffers.positions.resize(count);
+  for (std::size_t r = 0; r < count; ++r) buffers.positions[r] = first + static_cast<std::int64_t>(r);
+  buffers.cos.assign(count * static_cast<std::size_t>(width), NAN);
+  if (!holds_both(form)) buffers.sin.assign(buffers.cos.size(), NAN);
+  const auto view = [&](std::vector<float>& data) {
+    return form == TableForm::polar ? dense(data.data(), DType::f32, rows, width / 2, 2)
+                                    : dense(data.data(), DType::f32, rows, width);
+  };
+  const Encoding encoding = rope;
+  kernel.tables({encoding, judge.subject.seq_len, dense(buffers.positions.data(), DType::i64, rows), form,
+                 view(buffers.cos), holds_both(form) ? Tensor{} : view(buffers.sin)});
+  const TableSlots slots = table_slots(form, rope.pairs(), 0);
+  const std::int64_t step = rope.pairs() > 1 ? table_slots(form, rope.pairs(), 1).cos - slots.cos : 1;
+  const std::vector<float>& sin = holds_both(form) ? buffers.cos : buffers.sin;
+  return {{buffers.cos.data() + slots.cos, width, step}, {sin.data() + slots.sin, width, step}, &kFloat32};
+}
+
+Block file_block(const Judge& judge, std::int64_t first, const TableFile::View& cos,
+                 const TableFile::View& sin) {
+  const TableFile& table = *judge.subject.table;
+  const std::int64_t width = table.format().precision == 24 ? 4 : 2;
+  const auto at = [&](const TableFile::View& view) -> GivenTable {
+    const auto* bytes = static_cast<const std::byte*>(view.data) +
+                        (first - judge.subject.table_begin) * view.row_step * width;
+    return {bytes, view.row_step, view.pair_step};
+  };
+  return {at(cos), at(sin), &table.format()};
+}
+
+double element(const GivenTable& table, const Format& format, std::int64_t row, std::int64_t pair) {
+  const std::int64_t at = row * table.row_step + pair * table.pair_step;
+  if (format.precision == 24) return static_cast<const float*>(table.data)[at];
+  const std::uint32_t bits = static_cast<const std::uint16_t*>(table.data)[at];
+  if (format.precision == 8) return std::bit_cast<float>(bits << 16);
+  const auto magnitude = static_cast<int>(bits & 0x7fff);
+  const int exponent = magnitude >> 10;
+  const double value = exponent == 31  ? (magnitude == 0x7c00 ? INFINITY : NAN)
+                       : exponent == 0 ? std::ldexp(magnitude, -24)
+                                       : std::ldexp((magnitude & 0x3ff) | 0x400, exponent - 25);
+  return (bits & 0x8000) != 0 ? -value : value;
+}
+
+/// Angle error of an entry taken as a vector, over w: asin((s~ c - c~ s) / (|entry| A)), in positions.
+void take_position_error(const Judge& judge, const Block& block, std::int64_t first, std::int64_t rows,
+                         const Buffers& buffers, SweepTally& tally) {
+  const std::int64_t pairs = judge.oracle.pairs();
+  // |cross| of doubles within e of the truth is off by 4 e |entry| at most, so that the largest lies among
+  // those within it.
+  const double slack = 8 * judge.oracle.bound();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t k = 0; k < pairs; ++k) {
+      const double w = judge.inv_freq[static_cast<std::size_t>(k)];
+      if (w == 0) continue;
+      const double c = element(block.cos, *block.format, r, k);
+      const double s = element(block.sin, *block.format, r, k);
+      const auto at = static_cast<std::size_t>(r * pairs + k);
+      const double length = std::hypot(c, s) * judge.oracle.attention_factor();
+      if (!(length > 0) || !std::isfinite(length)) continue;
+      const double cross = s * buffers.exact_cos[at] - c * buffers.exact_sin[at];
+      if ((std::fabs(cross) + slack * length) / (length * w) < tally.position_error) continue;
+      const Oracle::WidePair exact = judge.oracle.wide(first + r, k);
+      const double sine = std::fabs((Wide(s) * exact.cos - Wide(c) * exact.sin).value()) / length;
+      const double error = std::asin(std::min(sine, 1.0)) / w;
+      const Place place{first + r, k, Function::cos};
+      if (error > tally.position_error ||
+          (error == tally.position_error && (!tally.position_error_at || place < *tally.position_error_at))) {
+        tally.position_error = error;
+        tally.position_error_at = place;
+      }
+    }
+  }
+}
+
+void take_contract(const Judge& judge, const Block& block, std::int64_t first, std::int64_t rows,
+                   const Buffers& buffers, SweepTally& tally) {
+  const Bounds& bounds = *judge.bounds;
+  const std::int64_t pairs = judge.oracle.pairs();
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t k = 0; k < pairs; ++k) {
+      const auto at = static_cast<std::size_t>(r * pairs + k);
+      const double c = buffers.exact_cos[at];
+      const double s = buffers.exact_sin[at];
+      const PairBound pair = bounds.pair(k, first + r, c, s);
+      const auto take = [&](double got, double want, double partner, double entry, Function function) {
+        const ElementBound bound = bounds.table_entry(pair, entry, want, partner);
+        if (!bound.claim) {
+          ++tally.no_claim;
+          return;
+        }
+        if (std::fabs(got - want) <= bound.absolute) return;
+        // The inflation of bounds (2^-40) covers the oracle's own error: this is a breach, NaN included.
+        ++tally.broken;
+        const Place place{first + r, k, function};
+        if (!tally.first_broken || place < *tally.first_broken) tally.first_broken = place;
+      };
+      take(element(block.cos, *block.format, r, k), c, s, pair.cos, Function::cos);
+      take(element(block.sin, *block.format, r, k), s, c, pair.sin, Function::sin);
+    }
+  }
+}
+
+void judge_table(const Judge& judge, const Block& block, std::int64_t first, std::int64_t rows,
+                 Buffers& buffers, SweepTally& tally) {
+  tally.tally += judge.oracle.check(first, rows, *block.format, block.cos, block.sin);
+  const auto size = static_cast<std::size_t>(rows * judge.oracle.pairs());
+  buffers.exact_cos.resize(size);
+  buffers.exact_sin.resize(size);
+  judge.oracle.rows(first, rows, buffers.exact_cos.data(), buffers.exact_sin.data());
+  take_position_error(judge, block, first, rows, buffers, tally);
+  if (judge.bounds) take_contract(judge, block, first, rows, buffers, tally);
+}
+
+/// One head of inputs, the same for every sweep: channel c of position p, in (-1, 1), never 0.
+float rotation_input(std::int64_t position, std::int64_t channel) {
+  const std::uint64_t bits =
+      scatter(scatter(static_cast<std::uint64_t>(position)) ^ static_cast<std::uint64_t>(channel));
+  const float magnitude = 0.25F + static_cast<float>(bits >> 41) * 0x1p-24F;
+  return (bits & 1) != 0 ? magnitude : -magnitude;
+}
+
+/// Errors of a rotated block in pair_ulp, in the units and with the ties of tables: component a counts as
+/// cos, b as sin.
+void judge_rotation(const Judge& judge, std::int64_t first, std::int64_t rows, Buffers& buffers,
+                    SweepTally& tally) {
+  const Rope& rope = judge.subject.rope;
+  const Kernel& kernel = *judge.subject.kernel;
+  const std::int64_t pairs = rope.pairs();
+  const auto size = static_cast<std::size_t>(rows * rope.head_dim);
+  buffers.positions.resize(static_cast<std::size_t>(rows));
+  buffers.x.resize(size);
+  buffers.y.assign(size, NAN);
+  for (std::int64_t r = 0; r < rows; ++r) {
+    buffers.positions[static_cast<std::size_t>(r)] = first + r;
+    for (std::int64_t c = 0; c < rope.head_dim; ++c) {
+      buffers.x[static_cast<std::size_t>(r * rope.head_dim + c)] = rotation_input(first + r, c);
+    }
+  }
+  const Encoding encoding = rope;
+  const auto view = [&](std::vector<float>& data) {
+    return dense(data.data(), DType::f32, 1, rows, 1, rope.head_dim);
+  };
+  kernel.rotate({encoding,
+                 judge.subject.seq_len,
+                 Layout::bshd,
+                 dense(buffers.positions.data(), DType::i64, rows),
+                 view(buffers.x),
+                 {},
+                 {},
+                 view(buffers.y),
+                 {},
+                 {},
+                 {},
+                 0});
+  const auto points = static_cast<std::size_t>(rows * pairs);
+  buffers.exact_cos.resize(points);
+  buffers.exact_sin.resize(points);
+  judge.oracle.rows(first, rows, buffers.exact_cos.data(), buffers.exact_sin.data());
+
+  const double factor = judge.oracle.attention_factor();
+  constexpr double u = 0x1p-24;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const std::int64_t position = first + r;
+    const float* x = buffers.x.data() + r * rope.head_dim;
+    const float* y = buffers.y.data() + r * rope.head_dim;
+    Errors errors;
+    for (std::int64_t k = 0; k < pairs; ++k) {
+      const PairChannels at = pair_channels(rope.pairing, rope.dim, k);
+      const double x_a = x[at.in_a];
+      const double x_b = x[at.in_b];
+      const double norm = factor * std::sqrt(x_a * x_a + x_b * x_b);
+      const double c = buffers.exact_cos[static_cast<std::size_t>(r * pairs + k)];
+      const double s = rope.direction * buffers.exact_sin[static_cast<std::size_t>(r * pairs + k)];
+      // Two products and a sum in double beside the bound of c and s: |slack| <= (sqrt 2 bound + 2^-51) |x|
+      // A, with room.
+      const double slack = 2 * (judge.oracle.bound() * norm / factor + 0x1p-52 * norm);
+      std::optional<Pair<Wide>> exact;
+      const auto exact_pair = [&]() -> const Pair<Wide>& {
+        if (!exact) {
+          const Oracle::WidePair wide = judge.oracle.wide(position, k);
+          exact = rotate_pair(Wide(x_a), Wide(x_b), wide.cos, rope.direction < 0 ? -wide.sin : wide.sin);
+        }
+        return *exact;
+      };
+      const auto take = [&](double got, double near, bool is_a, std::int64_t channel) {
+        (void)channel;
+        ++errors.values;
+        const Place place{position, k, is_a ? Function::cos : Function::sin};
+        if (std::isnan(got)) {
+          ++errors.nan;
+          ++errors.not_correctly_rounded;
+          tally.tally.offer_nan({position, k, place.function, got, near, NAN});
+          return;
+        }
+        const auto wide = [&] { return is_a ? exact_pair().a : exact_pair().b; };
+        const double half_ulp = ulp_of(near, kFloat32) / 2;
+        double error = std::fabs(got - near);
+        const double unit = u * norm / UlpSum::kUnitsPerUlp;
+        const double units = error / unit;
+        const bool binade_unsure = ulp_of(std::fabs(near) + slack, kFloat32) !=
+                                   ulp_of(std::max(std::fabs(near) - slack, 0.0), kFloat32);
+        const bool rounding_unsure = std::fabs(error - half_ulp) <= 2 * slack || binade_unsure;
+        const bool units_unsure = std::fabs(units - std::floor(units) - 0.5) * unit <= 2 * slack;
+        const bool maximum_unsure = error + 2 * slack >= errors.max_abs ||
+                                    units + 2 * slack / unit >= errors.max_ulp * UlpSum::kUnitsPerUlp;
+        if (rounding_unsure || units_unsure || maximum_unsure)
+          error = std::fabs((Wide(got) - wide()).value());
+        const double want = rounding_unsure ? wide().value() : near;
+        errors.not_correctly_rounded += error > ulp_of(want, kFloat32) / 2;
+        const UlpSum sum = UlpSum::from_ulp(error / (u * norm));
+        errors.sum += sum;
+        errors.max_abs = std::max(errors.max_abs, error);
+        const double ulp = sum.ulp();
+        if (ulp >= errors.max_ulp) {
+          errors.max_ulp = ulp;
+          tally.tally.offer_worst({position, k, place.function, got, wide().value(), ulp});
+        }
+      };
+      take(y[at.out_a], x_a * c - x_b * s, true, at.out_a);
+      take(y[at.out_b], x_b * c + x_a * s, false, at.out_b);
+    }
+    tally.tally.points += static_cast<std::uint64_t>(pairs);
+    tally.tally.all += errors;
+    tally.tally.octaves[static_cast<std::size_t>(octave_of(position))] += errors;
+  }
+}
+
+/// The truth of stored angles: each row's float32 angles as frequencies at position 1. No lattice, so no
+/// tables.
+void judge_angles(const SweepSubject& subject, const Block& block, std::int64_t first, std::int64_t rows,
+                  double factor, SweepTally& tally) {
+  const std::int64_t pairs = subject.rope.pairs();
+  std::vector<float> angles(static_cast<std::size_t>(pairs), NAN);
+  const Encoding encoding = subject.rope;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    std::int64_t position = first + r;
+    subject.kernel->angles({encoding, subject.seq_len, dense(&position, DType::i64, 1),
+                            dense(angles.data(), DType::f32, 1, pairs)});
+    std::vector<float> magnitudes = angles;
+    for (float& angle : magnitudes) angle = std::fabs(angle);
+    const Oracle oracle = Oracle::from_stored(magnitudes, factor, 0, 0);
+    const auto* cos = static_cast<const float*>(block.cos.data) + r * block.cos.row_step;
+    const auto* sin = static_cast<const float*>(block.sin.data) + r * block.sin.row_step;
+    std::vector<float> turned(static_cast<std::size_t>(pairs));
+    for (std::int64_t k = 0; k < pairs; ++k) {
+      const float value = sin[k * block.sin.pair_step];
+      turned[static_cast<std::size_t>(k)] = angles[static_cast<std::size_t>(k)] < 0 ? -value : value;
+    }
+    Tally row = oracle.check(1, 1, kFloat32, {cos, block.cos.row_step, block.cos.pair_step},
+                             {turned.data(), pairs, 1});
+    // The oracle saw position 1: the tally belongs to `position`.
+    Tally moved;
+    moved.points = row.points;
+    moved.all = row.all;
+    moved.octaves[static_cast<std::size_t>(octave_of(position))] = row.all;
+    const auto move = [&](std::optional<TallyWitness> witness) {
+      if (!witness) return witness;
+      witness->position = position;
+      if (witness->function == Function::sin && angles[static_cast<std::size_t>(witness->pair)] < 0) {
+        witness->got = -witness->got;
+        witness->want = -witness->want;
+      }
+      return witness;
+    };
+    moved.worst = move(row.worst);
+    moved.first_nan = move(row.first_nan);
+    tally.tally += moved;
+  }
+}
+
+void sweep_block(const Judge& judge, std::int64_t first, std::int64_t rows, double stored_factor,
+                 Buffers& buffers, SweepTally& tally) {
+  const SweepSubject& subject = judge.subject;
+  if (subject.table) {
+    judge_table(judge, file_block(judge, first, subject.table->cos(), subject.table->sin()), first, rows,
+                buffers, tally);
+    if (subject.table->second_cos()) {
+      // The second copy of a duplicated or repeated table: judged as well, its points counted once.
+      SweepTally copy;
+      judge_table(judge, file_block(judge, first, *subject.table->second_cos(), *subject.table->second_sin()),
+                  first, rows, buffers, copy);
+      copy.tally.points = 0;
+      tally += copy;
+    }
+    return;
+  }
+  if (subject.operation == Operation::rotate) return judge_rotation(judge, first, rows, buffers, tally);
+  const Block block = kernel_block(judge, first, rows, buffers);
+  if (subject.truth == Truth::angle) return judge_angles(subject, block, first, rows, stored_factor, tally);
+  judge_table(judge, block, first, rows, buffers, tally);
+}
+
+struct Stored {
+  std::vector<float> inv_freq;
+  double factor = 1;
+};
+
+/// The frequencies and the factor that the subject stores, for the truths that are about them.
+Stored stored_of(const SweepSubject& subject) {
+  Stored stored;
+  if (subject.truth == Truth::exact) return stored;
+  const std::int64_t pairs = subject.rope.pairs();
+  stored.factor = exact_frequencies(subject.rope, subject.seq_len).attention_factor.value();
+  if (subject.table) {
+    if (!subject.table->inv_freq())
+      throw InputError("--truth frequency needs the tensor inv_freq in the table file");
+    stored.inv_freq = *subject.table->inv_freq();
+  } else {
+    if (!subject.kernel->frequencies) throw InputError("--truth needs a kernel that offers frequencies");
+    stored.inv_freq.assign(static_cast<std::size_t>(pairs), NAN);
+    float factor = NAN;
+    const Encoding encoding = subject.rope;
+    subject.kernel->frequencies({encoding, subject.seq_len, dense(stored.inv_freq.data(), DType::f32, pairs),
+                                 dense(&factor, DType::f32, 1)});
+    stored.factor = factor;
+  }
+  if (subject.bare) stored.factor = 1;
+  return stored;
+}
+
+Oracle oracle_of(const SweepSubject& subject, const Stored& stored, std::int64_t begin, std::int64_t end) {
+  if (subject.truth != Truth::exact) return Oracle::from_stored(stored.inv_freq, stored.factor, begin, end);
+  Rope rope = subject.rope;
+  if (subject.bare) {
+    // The same frequencies without the factor.
+    if (auto* yarn = std::get_if<scaling::Yarn>(&rope.scaling)) yarn->attention_factor = 1;
+    if (auto* longrope = std::get_if<scaling::LongRope>(&rope.scaling)) longrope->attention_factor = 1;
+  }
+  return {rope, subject.seq_len, begin, end};
+}
+
+}  // namespace
+
+std::string_view to_string(Truth truth) {
+  switch (truth) {
+    case Truth::exact:
+      return "exact";
+    case Truth::frequency:
+      return "frequency";
+    case Truth::angle:
+      return "angle";
+  }
+  return "?";
+}
+
+SweepTally& SweepTally::operator+=(const SweepTally& other) {
+  tally += other.tally;
+  no_claim += other.no_claim;
+  broken += other.broken;
+  if (other.first_broken && (!first_broken || *other.first_broken < *first_broken))
+    first_broken = other.first_broken;
+  const bool earlier =
+      other.position_error_at && (!position_error_at || *other.position_error_at < *position_error_at);
+  if (other.position_error > position_error || (other.position_error == position_error && earlier)) {
+    position_error = other.position_error;
+    position_error_at = other.position_error_at;
+  }
+  return *this;
+}
+
+SweepTally sweep(const SweepSubject& subject, std::int64_t begin, std::int64_t end, int threads,
+                 const std::function<void(std::int64_t)>& progress) {
+  SweepTally total;
+  const Stored stored = stored_of(subject);
+  const std::int64_t rows = block_rows(subject.rope);
+  for (std::int64_t span = begin; span < end; span += kSpanPositions) {
+    const std::int64_t span_end = std::min(end, span + kSpanPositions);
+    const Oracle oracle = oracle_of(subject, stored, span, span_end);
+    Judge judge{subject, oracle, {}, {}};
+    for (const Wide& w : exact_frequencies(subject.rope, subject.seq_len).inv_freq)
+      judge.inv_freq.push_back(w.value());
+    if (subject.contract) judge.bounds.emplace(*subject.contract, subject.rope, subject.seq_len);
+
+    std::atomic<std::int64_t> next{span};
+    std::mutex mutex;
+    std::exception_ptr failure;
+    const auto work = [&](bool reports) {
+      Buffers buffers;
+      SweepTally mine;
+      try {
+        for (std::int64_t first = next.fetch_add(rows); first < span_end; first = next.fetch_add(rows)) {
+          sweep_block(judge, first, std::min(rows, span_end - first), stored.factor, buffers, mine);
+          if (reports && progress) progress(first - begin);
+        }
+      } catch (...) {
+        const std::scoped_lock lock(mutex);
+        if (!failure) failure = std::current_exception();
+        next = span_end;
+      }
+      const std::scoped_lock lock(mutex);
+      total += mine;
+    };
+    std::vector<std::thread> helpers;
+    for (int t = 1; t < threads; ++t) helpers.emplace_back(work, false);
+    work(true);
+    for (std::thread& helper : helpers) helper.join();
+    if (failure) std::rethrow_exception(failure);
+  }
+  return total;
+}
+
+Range shard_of(std::int64_t begin, std::int64_t end, std::int64_t index, std::int64_t count) {
+  const std::int64_t whole = (end - begin) / count;
+  const std::int64_t rest = (end - begin) % count;
+  const std::int64_t first = begin + index * whole + std::min(index, rest);
+  return {first, first + whole + (index < rest ? 1 : 0)};
+}
+
+}  // namespace sextant
