@@ -5,6 +5,7 @@
 #include <new>
 
 #include "sextant/reference/error.hpp"
+#include "sextant/reference/oracle/environment.hpp"
 #include "sextant/reports/environment.hpp"
 #include "sextant/reports/verbs/verbs.hpp"
 
@@ -30,8 +31,8 @@ int run(int argc, char** argv) {
       "sextant"};
   app.set_version_flag("--version", std::string("sextant ") + kVersion);
   app.require_subcommand(1);
-  const std::vector<Action> actions = {add_table_verb(app), add_verify_verb(app), add_list_verb(app),
-                                       add_replay_verb(app)};
+  const std::vector<Action> actions = {add_table_verb(app), add_verify_verb(app), add_sweep_verb(app),
+                                       add_merge_verb(app), add_list_verb(app),   add_replay_verb(app)};
   std::string verbs;
   bool known = false;
   for (const CLI::App* verb : app.get_subcommands({})) {
@@ -59,6 +60,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   try {
+    sextant::check_floating_point();
     return sextant::run(argc, argv);
   } catch (const sextant::InputError& error) {
     return sextant::refuse(error.what());

@@ -1,0 +1,68 @@
+// Recomputing audited points by MPFR.
+#include "sextant/reference/oracle/audit.hpp"
+
+#include <algorithm>
+
+#include "sextant/reference/number.hpp"
+#include "sextant/reference/rope.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr unsigned kDigits = 108;
+constexpr std::uint64_t kOneIn = 512;
+
+/// splitmix64's finaliser: which positions and pairs are audited must look random and depend on nothing else.
+constexpr std::uint64_t hash(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+bool is_audited(std::int64_t position) {
+  const auto magnitude = static_cast<std::uint64_t>(std::abs(position));
+  return (magnitude & (magnitude - 1)) == 0 || hash(static_cast<std::uint64_t>(position)) % kOneIn == 0;
+}
+
+double share(const Mpfr& truth, const Wide& value, double bound) {
+  const Mpfr difference = abs(Mpfr(value.hi) + Mpfr(value.lo) - truth);
+  return difference == 0 ? 0 : Mpfr(difference / bound).convert_to<double>();
+}
+
+}  // namespace
+
+Audit& Audit::operator+=(const Audit& other) {
+  points += other.points;
+  worst_share = std::max(worst_share, other.worst_share);
+  return *this;
+}
+
+Audit audit(const Oracle& oracle, const Rope& rope, std::int64_t seq_len, std::int64_t begin,
+            std::int64_t end) {
+  const WorkingDigits scope(kDigits);
+  const Frequencies<Mpfr> exact = frequencies<Mpfr>(rope, seq_len);
+  const auto pairs = static_cast<std::size_t>(rope.pairs());
+  std::vector<double> row_cos(pairs), row_sin(pairs), rows_cos(pairs), rows_sin(pairs);
+  Audit result;
+  for (std::int64_t position = begin; position < end; ++position) {
+    if (!is_audited(position)) continue;
+    const std::size_t pair = hash(~static_cast<std::uint64_t>(position)) % pairs;
+    const Mpfr angle = exact.inv_freq[pair] * position;
+    const Mpfr c = cos(angle) * exact.attention_factor;
+    const Mpfr s = sin(angle) * exact.attention_factor;
+    oracle.row(position, row_cos.data(), row_sin.data());
+    oracle.rows(position, 1, rows_cos.data(), rows_sin.data());
+    const Oracle::WidePair wide = oracle.wide(position, static_cast<std::int64_t>(pair));
+    ++result.points;
+    for (const double seen :
+         {share(c, row_cos[pair], oracle.bound()), share(s, row_sin[pair], oracle.bound()),
+          share(c, rows_cos[pair], oracle.bound()), share(s, rows_sin[pair], oracle.bound()),
+          share(c, wide.cos, oracle.wide_bound()), share(s, wide.sin, oracle.wide_bound())}) {
+      result.worst_share = std::max(result.worst_share, seen);
+    }
+  }
+  return result;
+}
+
+}  // namespace sextant

@@ -1,0 +1,334 @@
+// sextant sweep: every position and pair, certified. sextant merge: shards to one document.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <thread>
+
+#include "sextant/reference/error.hpp"
+#include "sextant/reports/arguments.hpp"
+#include "sextant/reports/output.hpp"
+#include "sextant/reports/sweep_document.hpp"
+#include "sextant/reports/verbs/verbs.hpp"
+#include "sextant/reports/workers.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr std::int64_t kMaxSweep = std::int64_t{1} << 36;
+constexpr double kCheckpointEvery = 5;  // seconds
+
+struct Options {
+  std::string encoding, positions, kernel, table, operation = "tables", truth = "exact", shard, contract,
+                                                  json, checkpoint;
+  std::string form, tensor, dtype;
+  std::optional<std::int64_t> seq_len;
+  bool bare = false;
+  int threads = 0;
+};
+
+Range parse_range(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos)
+    throw InputError(fmt::format("--positions {}: a range A:B is needed (B excluded)", text.substr(0, 80)));
+  const std::int64_t begin = parse_positions(text.substr(0, colon), 1).front();
+  const std::int64_t end = parse_positions(text.substr(colon + 1), 1).front();
+  if (begin >= end)
+    throw InputError(
+        fmt::format("--positions {}: the range is empty or reversed; A:B needs A < B", text.substr(0, 80)));
+  if (end - begin > kMaxSweep)
+    throw InputError(
+        fmt::format("--positions {}: over 2^36 positions; sweep shorter ranges", text.substr(0, 80)));
+  return {begin, end};
+}
+
+Shard parse_shard(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  Shard shard{-1, 0};
+  if (slash != std::string::npos) {
+    std::istringstream index(text.substr(0, slash)), count(text.substr(slash + 1));
+    if (!(index >> shard.index) || !index.eof() || !(count >> shard.count) || !count.eof()) shard = {-1, 0};
+  }
+  if (shard.index < 0 || shard.count < 1 || shard.index >= shard.count || shard.count > 1000000) {
+    throw InputError(fmt::format("--shard {}: i/n with 0 <= i < n is needed", text.substr(0, 40)));
+  }
+  return shard;
+}
+
+TableForm parse_form(const std::string& name) {
+  for (const TableForm form : {TableForm::half, TableForm::duplicated, TableForm::repeated,
+                               TableForm::half_half, TableForm::polar}) {
+    if (to_string(form) == name) return form;
+  }
+  throw InputError(
+      fmt::format("--form {}: half, duplicated, repeated, half_half or polar", name.substr(0, 40)));
+}
+
+Truth parse_truth(const std::string& name) {
+  for (const Truth truth : {Truth::exact, Truth::frequency, Truth::angle}) {
+    if (to_string(truth) == name) return truth;
+  }
+  if (name == "table")
+    throw InputError(
+        "--truth table judges a rotation by given tables; a sweep of tables has exact, frequency or angle");
+  throw InputError(fmt::format("--truth {}: exact, frequency or angle", name.substr(0, 40)));
+}
+
+void check_kernel(const Kernel& kernel, const SweepSubject& subject, const Range& range) {
+  if (!kernel.unavailable.empty())
+    throw InputError(fmt::format("kernel {} is unavailable: {}", kernel.name, kernel.unavailable));
+  if (!kernel.offers(subject.operation))
+    throw InputError(fmt::format("kernel {} offers no {}", kernel.name, to_string(subject.operation)));
+  if (subject.truth == Truth::angle && (!kernel.angles || subject.operation != Operation::tables)) {
+    throw InputError(fmt::format("kernel {} offers no angles: --truth exact or frequency", kernel.name));
+  }
+  if (range.end - 1 > kernel.capabilities.max_position) {
+    throw InputError(
+        fmt::format("kernel {} takes positions up to {}", kernel.name, kernel.capabilities.max_position));
+  }
+  if (range.begin < 0 && !kernel.capabilities.negative_positions)
+    throw InputError(fmt::format("kernel {} takes no negative positions", kernel.name));
+  if (kernel.capabilities.declines) {
+    if (const auto reason = kernel.capabilities.declines(subject.rope))
+      throw InputError(fmt::format("kernel {}: {}", kernel.name, *reason));
+  }
+}
+
+std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw InputError(fmt::format("{}: cannot be read", path));
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+/// Sweeps `range` in segments. A checkpoint is the document of what is done so far; its positions tell how
+/// far that is.
+SweepDocument run_segments(SweepDocument document, const SweepSubject& subject, const Range& range,
+                           const std::string& checkpoint) {
+  std::int64_t next = range.begin;
+  const std::string identity = [&] {
+    SweepDocument empty = document;
+    empty.result = {};
+    empty.audit = {};
+    empty.seconds = 0;
+    return to_json(empty);
+  }();
+  // Beside the partial document: what it is of, and how far it goes.
+  if (!checkpoint.empty() && std::filesystem::exists(checkpoint)) {
+    const std::string text = read_all(checkpoint);
+    std::istringstream lines(text);
+    std::string reached, of, line;
+    std::getline(lines, reached);
+    std::size_t length = 0;
+    if (!(std::istringstream(reached) >> next >> length) || length != identity.size() ||
+        text.size() < reached.size() + 1 + length || text.substr(reached.size() + 1, length) != identity ||
+        next < range.begin || next > range.end) {
+      throw InputError(
+          fmt::format("{}: is no checkpoint of this sweep; remove it or name another file", checkpoint));
+    }
+    const SweepDocument done = parse_sweep(text.substr(reached.size() + 1 + length), checkpoint);
+    document.result = done.result;
+    document.audit = done.audit;
+    fmt::print(stderr, "resuming at position {}\n", next);
+  }
+
+  Progress progress;
+  const std::int64_t total = range.end - range.begin;
+  const std::int64_t step = std::max<std::int64_t>(1, (std::int64_t{1} << 28) / subject.rope.pairs());
+  auto saved = std::chrono::steady_clock::now();
+  while (next < range.end) {
+    const std::int64_t stop = std::min(range.end, next + step);
+    document.result += sweep(subject, next, stop, document.threads, [&](std::int64_t done) {
+      progress.show(static_cast<std::size_t>(next - range.begin + done), static_cast<std::size_t>(total),
+                    "positions");
+    });
+    if (subject.truth == Truth::exact && !subject.bare) {
+      document.audit +=
+          audit(Oracle(subject.rope, subject.seq_len, next, stop), subject.rope, subject.seq_len, next, stop);
+    }
+    next = stop;
+    const auto now = std::chrono::steady_clock::now();
+    if (!checkpoint.empty() && (next < range.end) &&
+        std::chrono::duration<double>(now - saved).count() > kCheckpointEvery) {
+      SweepDocument partial = document;
+      partial.seconds = 0;
+      write_document(checkpoint,
+                     fmt::format("{} {}\n{}{}", next, identity.size(), identity, to_json(partial)));
+      saved = now;
+    }
+  }
+  return document;
+}
+
+int run(const Options& options) {
+  if (options.kernel.empty() == options.table.empty())
+    throw InputError("sweep needs one of --kernel K and --table FILE.npy or .safetensors");
+  const ResolvedEncoding resolved = resolve_encoding(options.encoding);
+  print_warnings(resolved.warnings);
+  SweepSubject subject;
+  subject.rope = std::get<Rope>(resolved.encoding);
+  const std::int64_t context = context_of(subject.rope, resolved.max_position);
+  const Range whole = options.positions.empty() ? Range{0, context} : parse_range(options.positions);
+  subject.seq_len = options.seq_len.value_or(std::max<std::int64_t>(whole.end, 1));
+  if (subject.seq_len < 1 || subject.seq_len > kMaxPosition + 1)
+    throw InputError(fmt::format("--seq-len {}: a length from 1 to 2^40 is needed", subject.seq_len));
+  subject.truth = parse_truth(options.truth);
+  subject.bare = options.bare;
+  const std::optional<Operation> operation = parse_operation(options.operation);
+  if (operation != Operation::tables && operation != Operation::rotate)
+    throw InputError(fmt::format("--operation {}: tables or rotate", options.operation.substr(0, 40)));
+  subject.operation = *operation;
+  if (!options.contract.empty()) subject.contract = parse_contract(options.contract);
+  if (subject.operation == Operation::rotate &&
+      (subject.truth != Truth::exact || subject.bare || subject.contract || !options.table.empty())) {
+    throw InputError("--operation rotate takes a kernel, --truth exact, and neither --bare nor --contract");
+  }
+
+  Range range = whole;
+  SweepDocument document;
+  const Workers workers = Workers::start();
+  if (!options.shard.empty()) {
+    if (workers.count() > 1) throw InputError("--shard and mpirun both split the sweep; use one of them");
+    document.shard = parse_shard(options.shard);
+  }
+  if (workers.count() > 1) document.shard = Shard{workers.index(), workers.count()};
+  if (document.shard) {
+    if (document.shard->count > whole.end - whole.begin)
+      throw InputError(fmt::format("{} shards of {} positions leave some empty; use fewer",
+                                   document.shard->count, whole.end - whole.begin));
+    range = shard_of(whole.begin, whole.end, document.shard->index, document.shard->count);
+  }
+
+  Kernel kernel;
+  std::optional<TableFile> table;
+  if (!options.kernel.empty()) {
+    if (!options.form.empty() || !options.tensor.empty() || !options.dtype.empty())
+      throw InputError("--form, --tensor and --dtype are about a --table file");
+    kernel = find_kernel(options.kernel);
+    subject.kernel = &kernel;
+    check_kernel(kernel, subject, whole);
+    document.kernel = kernel.name;
+    document.dtype = "f32";
+  } else {
+    TableFileOptions reading;
+    if (!options.form.empty()) reading.form = parse_form(options.form);
+    reading.tensor = options.tensor;
+    if (!options.dtype.empty()) reading.dtype = std::string(parse_format(options.dtype).name);
+    table.emplace(options.table, whole.end - whole.begin, subject.rope.pairs(), reading);
+    subject.table = &*table;
+    subject.table_begin = whole.begin;
+    if (subject.truth == Truth::angle) throw InputError("--truth angle needs a kernel that offers angles");
+    if (subject.truth == Truth::frequency && !table->inv_freq())
+      throw InputError(fmt::format("{}: --truth frequency needs the tensor inv_freq", options.table));
+    document.table = options.table;
+    document.dtype = std::string(table->format().name);
+  }
+  if (!options.json.empty()) check_writable(options.json);
+  if (!options.checkpoint.empty()) check_writable(options.checkpoint);
+  if (!options.checkpoint.empty() && workers.count() > 1)
+    throw InputError("--checkpoint is for one process; under mpirun use shards");
+  if (options.threads < 0 || options.threads > 1024)
+    throw InputError(fmt::format("--threads {}: from 1 to 1024, or 0 for all cores", options.threads));
+
+  document.encoding = to_string(Encoding(subject.rope));
+  document.operation = std::string(to_string(subject.operation));
+  document.truth = std::string(to_string(subject.truth));
+  document.bare = subject.bare;
+  document.seq_len = subject.seq_len;
+  document.positions = whole;
+  if (subject.contract) document.contract = subject.contract->name;
+  document.threads = options.threads > 0
+                         ? options.threads
+                         : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+
+  const auto start = std::chrono::steady_clock::now();
+  document = run_segments(std::move(document), subject, range, options.checkpoint);
+  document.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+  if (workers.count() > 1) {
+    const std::vector<std::string> parts = workers.gather(to_json(document));
+    if (workers.index() > 0) return 0;
+    std::vector<SweepDocument> shards;
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      names.push_back(fmt::format("process {}", i));
+      shards.push_back(parse_sweep(parts[i], names.back()));
+    }
+    const double seconds = document.seconds;
+    const int threads = document.threads * workers.count();
+    document = merge_sweeps(std::move(shards), names);
+    document.seconds = seconds;
+    document.threads = threads;
+  }
+  if (!options.json.empty()) write_document(options.json, to_json(document));
+  fmt::print(options.json == "-" ? stderr : stdout, "{}", to_text(document));
+  if (!options.checkpoint.empty()) std::filesystem::remove(options.checkpoint);
+  return exit_status(document);
+}
+
+int merge(const std::vector<std::string>& files, const std::string& json) {
+  std::vector<SweepDocument> shards;
+  for (const std::string& file : files) shards.push_back(parse_sweep(read_all(file), file));
+  if (!json.empty()) check_writable(json);
+  const SweepDocument whole = merge_sweeps(std::move(shards), files);
+  if (!json.empty()) write_document(json, to_json(whole));
+  fmt::print(json == "-" ? stderr : stdout, "{}", to_text(whole));
+  return exit_status(whole);
+}
+
+}  // namespace
+
+Action add_sweep_verb(CLI::App& app) {
+  CLI::App* verb = app.add_subcommand(
+      "sweep", "certify every position and pair of a kernel's tables or rotation, or of a table file");
+  auto options = std::make_shared<Options>();
+  verb->add_option("ENCODING", options->encoding, "text form, config.json or bundled model")->required();
+  verb->add_option("--positions", options->positions, "A:B, B excluded (default: 0 to the declared context)");
+  verb->add_option("--kernel", options->kernel, "the kernel whose tables or rotation are judged");
+  verb->add_option("--table", options->table,
+                   "or a file: .safetensors with cos and sin, or .npy; its first row is position A");
+  verb->add_option("--operation", options->operation, "tables or rotate")->capture_default_str();
+  verb->add_option("--truth", options->truth,
+                   "exact, or the exact value for the frequency or the angle that the kernel stores")
+      ->capture_default_str();
+  verb->add_flag("--bare", options->bare, "the table holds cos and sin without the attention factor");
+  verb->add_option("--form", options->form,
+                   "half, duplicated, repeated, half_half or polar, where the file's shape cannot tell");
+  verb->add_option("--tensor", options->tensor, "one tensor of the file that holds both, e.g. cos_sin_cache");
+  verb->add_option("--dtype", options->dtype, "bf16 reads uint16 of an .npy file as bfloat16");
+  verb->add_option("--seq-len", options->seq_len, "current length for dynamic and longrope (default: B)");
+  verb->add_option("--contract", options->contract, "also judge every element by a contract");
+  verb->add_option("--threads", options->threads, "threads, 0 for all cores")->capture_default_str();
+  verb->add_option("--shard", options->shard, "i/n: the i-th of n parts; sextant merge joins them");
+  verb->add_option("--checkpoint", options->checkpoint,
+                   "keep what is done in FILE every 5 seconds, and resume from it");
+  verb->add_option("--json", options->json, "write the document to FILE, - for standard output");
+  verb->footer(
+      "Errors are in ulp of the true element (rotate: in pair_ulp); sums are integers, so that threads and "
+      "shards give the same bytes.\n"
+      "Exit status: 0 measured, 1 NaN, undecided or beyond the contract, 2 bad usage or input. Examples:\n"
+      "  sextant sweep llama-3.1-8b --kernel scalar\n"
+      "  sextant sweep llama-3.1-8b --table cache.safetensors --positions 0:131072\n"
+      "  sextant sweep llama-3.1-8b --kernel simd --positions 0:1048576 --shard 0/4 --json part0.json\n"
+      "  mpirun -n 2 sextant sweep llama-3.1-8b --kernel simd --positions 0:1048576 (where built with MPI)");
+  return [verb, options] { return verb->parsed() ? run(*options) : -1; };
+}
+
+Action add_merge_verb(CLI::App& app) {
+  struct Merge {
+    std::vector<std::string> files;
+    std::string json;
+  };
+  CLI::App* verb = app.add_subcommand("merge", "join the shards of a sweep into the document of one run");
+  auto options = std::make_shared<Merge>();
+  verb->add_option("FILES", options->files, "the documents of all shards, in any order")->required();
+  verb->add_option("--json", options->json, "write the document to FILE, - for standard output");
+  return [verb, options] { return verb->parsed() ? merge(options->files, options->json) : -1; };
+}
+
+}  // namespace sextant
