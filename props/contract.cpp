@@ -64,6 +64,12 @@ const std::vector<Contract>& contracts() {
 }
 
 Contract parse_contract(std::string_view name) {
+  constexpr std::string_view kBits = "+bits";
+  if (name.ends_with(kBits)) {
+    Contract contract = parse_contract(name.substr(0, name.size() - kBits.size()));
+    contract.bits_exact = true;
+    return contract;
+  }
   for (const Contract& contract : contracts()) {
     if (contract.name == name) return contract;
   }

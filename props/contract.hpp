@@ -27,7 +27,7 @@ struct Contract {
 };
 
 [[nodiscard]] const std::vector<Contract>& contracts();
-/// Throws InputError with the known names.
+/// A name, with +bits where the bitwise laws are claimed too. Throws InputError with the known names.
 [[nodiscard]] Contract parse_contract(std::string_view name);
 
 /// What may go wrong in one pair at one position, under a contract.

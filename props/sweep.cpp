@@ -167,14 +167,6 @@ void judge_table(const Judge& judge, const Block& block, std::int64_t first, std
   if (judge.bounds) take_contract(judge, block, first, rows, buffers, tally);
 }
 
-/// One head of inputs, the same for every sweep: channel c of position p, in (-1, 1), never 0.
-float rotation_input(std::int64_t position, std::int64_t channel) {
-  const std::uint64_t bits =
-      scatter(scatter(static_cast<std::uint64_t>(position)) ^ static_cast<std::uint64_t>(channel));
-  const float magnitude = 0.25F + static_cast<float>(bits >> 41) * 0x1p-24F;
-  return (bits & 1) != 0 ? magnitude : -magnitude;
-}
-
 /// Errors of a rotated block in pair_ulp, in the units and with the ties of tables: component a counts as
 /// cos, b as sin.
 void judge_rotation(const Judge& judge, std::int64_t first, std::int64_t rows, Buffers& buffers,
@@ -387,6 +379,13 @@ Oracle oracle_of(const SweepSubject& subject, const Stored& stored, std::int64_t
 
 }  // namespace
 
+float rotation_input(std::int64_t position, std::int64_t channel) {
+  const std::uint64_t bits =
+      scatter(scatter(static_cast<std::uint64_t>(position)) ^ static_cast<std::uint64_t>(channel));
+  const float magnitude = 0.25F + static_cast<float>(bits >> 41) * 0x1p-24F;
+  return (bits & 1) != 0 ? magnitude : -magnitude;
+}
+
 std::string_view to_string(Truth truth) {
   switch (truth) {
     case Truth::exact:
@@ -447,7 +446,8 @@ SweepTally sweep(const SweepSubject& subject, std::int64_t begin, std::int64_t e
       total += mine;
     };
     std::vector<std::thread> helpers;
-    for (int t = 1; t < threads; ++t) helpers.emplace_back(work, false);
+    const bool alone = subject.kernel && !subject.kernel->capabilities.concurrent;
+    for (int t = 1; t < (alone ? 1 : threads); ++t) helpers.emplace_back(work, false);
     work(true);
     for (std::thread& helper : helpers) helper.join();
     if (failure) std::rethrow_exception(failure);

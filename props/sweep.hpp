@@ -57,6 +57,9 @@ struct SweepTally {
 [[nodiscard]] SweepTally sweep(const SweepSubject& subject, std::int64_t begin, std::int64_t end, int threads,
                                const std::function<void(std::int64_t)>& progress);
 
+/// The input head of rotations in sweeps and grades: channel c of a position, in (-1, 1), never 0.
+[[nodiscard]] float rotation_input(std::int64_t position, std::int64_t channel);
+
 /// The part of [begin, end) that shard `index` of `count` sweeps: contiguous, in order, sizes differing by at
 /// most one.
 struct Range {

@@ -34,6 +34,7 @@ double Measure::share() const {
 }
 
 void Measure::take(double error, double limit, const Witness& where) {
+  if (!std::isfinite(limit)) return skip();  // a bound that overflows says nothing
   Measure one;
   one.worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
   one.bound = limit;

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "sextant/reference/error.hpp"
+#include "sextant/reports/output.hpp"
 
 namespace sextant {
 namespace {
@@ -60,6 +61,44 @@ std::vector<std::int64_t> parse_positions(const std::string& text, std::int64_t 
   return positions;
 }
 
+Range parse_range(const std::string& text) {
+  constexpr std::int64_t kMaxSweep = std::int64_t{1} << 36;
+  const std::size_t colon = text.find(':');
+  if (colon == std::string::npos)
+    throw InputError(fmt::format("--positions {}: a range A:B is needed (B excluded)", text.substr(0, 80)));
+  const std::int64_t begin = position_in(text.substr(0, colon), text);
+  const std::int64_t end = position_in(text.substr(colon + 1), text);
+  if (begin >= end)
+    throw InputError(
+        fmt::format("--positions {}: the range is empty or reversed; A:B needs A < B", text.substr(0, 80)));
+  if (end - begin > kMaxSweep)
+    throw InputError(
+        fmt::format("--positions {}: over 2^36 positions; sweep shorter ranges", text.substr(0, 80)));
+  return {begin, end};
+}
+
+void check_sweepable(const Kernel& kernel, Operation operation, const Rope& rope, const Range& range) {
+  if (!kernel.unavailable.empty())
+    throw InputError(fmt::format("kernel {} is unavailable: {}", kernel.name, kernel.unavailable));
+  if (!kernel.offers(operation))
+    throw InputError(fmt::format("kernel {} offers no {}", kernel.name, to_string(operation)));
+  if (range.end - 1 > kernel.capabilities.max_position) {
+    throw InputError(
+        fmt::format("kernel {} takes positions up to {}", kernel.name, kernel.capabilities.max_position));
+  }
+  if (range.begin < 0 && !kernel.capabilities.negative_positions)
+    throw InputError(fmt::format("kernel {} takes no negative positions", kernel.name));
+  const auto& pairings = kernel.capabilities.pairings;
+  if (operation == Operation::rotate &&
+      std::find(pairings.begin(), pairings.end(), rope.pairing) == pairings.end()) {
+    throw InputError(fmt::format("kernel {} offers no {} pairing", kernel.name, to_string(rope.pairing)));
+  }
+  if (kernel.capabilities.declines) {
+    if (const auto reason = kernel.capabilities.declines(rope))
+      throw InputError(fmt::format("kernel {}: {}", kernel.name, *reason));
+  }
+}
+
 const Format& parse_format(const std::string& name) {
   for (const Format* format : {&kFloat32, &kFloat64, &kFloat16, &kBFloat16}) {
     if (format->name == name) return *format;
@@ -100,7 +139,7 @@ std::int64_t context_of(const Rope& rope, std::int64_t declared) {
 }
 
 void print_warnings(const std::vector<std::string>& warnings) {
-  for (const std::string& warning : warnings) fmt::print(stderr, "warning: {}\n", warning);
+  for (const std::string& warning : warnings) complain(fmt::format("warning: {}\n", printable(warning)));
 }
 
 }  // namespace sextant

@@ -6,12 +6,19 @@
 
 #include "sextant/fixtures/kernel.hpp"
 #include "sextant/fixtures/models/bundled.hpp"
+#include "sextant/props/sweep.hpp"
 #include "sextant/reference/distance.hpp"
 
 namespace sextant {
 
 /// "0,1,17", "A:B" (B excluded) or a mixture, at most `limit` positions. Throws InputError.
 [[nodiscard]] std::vector<std::int64_t> parse_positions(const std::string& text, std::int64_t limit);
+
+/// "A:B", at most 2^36 positions. Throws InputError.
+[[nodiscard]] Range parse_range(const std::string& text);
+
+/// Throws InputError where a kernel cannot be swept over these positions.
+void check_sweepable(const Kernel& kernel, Operation operation, const Rope& rope, const Range& range);
 
 /// f32, f64, f16, bf16. Throws InputError.
 [[nodiscard]] const Format& parse_format(const std::string& name);

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -47,13 +48,18 @@ void write_document(const std::string& path, std::string_view content) {
     close(descriptor);
     return;
   }
-  const std::string temporary = beside(path);
+  // A link stays a link, and a file keeps its mode.
+  const bool known = std::filesystem::exists(path, ignored);
+  const std::string target = known ? std::filesystem::canonical(path).string() : path;
+  const std::string temporary = beside(target);
   const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0) cannot_write(path, errno);
   try {
+    struct stat status {};
+    if (known && stat(target.c_str(), &status) == 0) fchmod(descriptor, status.st_mode & 07777);
     write_all(descriptor, content, path);
     if (close(descriptor) != 0) cannot_write(path, errno);
-    if (std::rename(temporary.c_str(), path.c_str()) != 0) cannot_write(path, errno);
+    if (std::rename(temporary.c_str(), target.c_str()) != 0) cannot_write(path, errno);
   } catch (...) {
     unlink(temporary.c_str());
     throw;
@@ -73,19 +79,45 @@ void check_writable(const std::string& path) {
   unlink(temporary.c_str());
 }
 
+void complain(std::string_view text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+void print_text(std::string_view text, bool to_standard_error) {
+  if (to_standard_error) {
+    complain(text);
+  } else {
+    write_document("-", text);
+  }
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code < 0x20 || code == 0x7f) {
+      result +=
+          code == '\n' || code == '\t' || code == '\r' ? std::string(" ") : fmt::format("\\x{:02x}", code);
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
 bool is_terminal(int descriptor) { return isatty(descriptor) == 1; }
 
 Progress::Progress() : on_terminal_(is_terminal(STDERR_FILENO)) {}
 
 Progress::~Progress() {
-  if (shown_) std::fputs("\r\033[K", stderr);
+  if (shown_) complain("\r\033[K");
 }
 
 void Progress::show(std::size_t done, std::size_t total, std::string_view what) {
   if (!on_terminal_) return;
   shown_ = true;
-  fmt::print(stderr, "\r\033[K[{}/{}] {}", done, total, what.substr(0, 60));
-  std::fflush(stderr);
+  complain(fmt::format("\r\033[K[{}/{}] {}", done, total, what.substr(0, 60)));
 }
 
 }  // namespace sextant

@@ -14,6 +14,15 @@ void write_document(const std::string& path, std::string_view content);
 /// starts.
 void check_writable(const std::string& path);
 
+/// Prints to standard error; what cannot be said there is dropped, for an error must not become another.
+void complain(std::string_view text);
+
+/// Prints text for people to standard output, or to standard error where a document has the standard output.
+void print_text(std::string_view text, bool to_standard_error);
+
+/// `text` with control characters made visible, for messages that quote input.
+[[nodiscard]] std::string printable(std::string_view text);
+
 [[nodiscard]] bool is_terminal(int descriptor);
 
 /// Progress of long work on standard error: a line that is redrawn on a terminal, nothing in a pipe.

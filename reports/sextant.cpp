@@ -1,12 +1,15 @@
 // The sextant command: verbs, one line per error, exit statuses (interface.md 7).
 #include <fmt/format.h>
 
+#include <csignal>
 #include <exception>
 #include <new>
+#include <sstream>
 
 #include "sextant/reference/error.hpp"
 #include "sextant/reference/oracle/environment.hpp"
 #include "sextant/reports/environment.hpp"
+#include "sextant/reports/output.hpp"
 #include "sextant/reports/verbs/verbs.hpp"
 
 namespace sextant {
@@ -14,14 +17,23 @@ namespace {
 
 constexpr int kBadInput = 2;
 
-/// One line: what a library wrote over several is joined.
+/// One line, whatever a library wrote or an input held.
 int refuse(std::string line) {
   while (!line.empty() && line.back() == '\n') line.pop_back();
-  for (char& c : line) {
-    if (c == '\n' || c == '\r') c = ' ';
-  }
-  fmt::print(stderr, "sextant: {}\n", line);
+  complain(fmt::format("sextant: {}\n", printable(line)));
   return kBadInput;
+}
+
+/// An option that was given an empty value, or nothing.
+std::string empty_option(const CLI::App& app) {
+  for (const CLI::App* verb : app.get_subcommands()) {
+    for (const CLI::Option* option : verb->get_options()) {
+      for (const std::string& value : option->results()) {
+        if (value.empty()) return option->get_name();
+      }
+    }
+  }
+  return {};
 }
 
 int run(int argc, char** argv) {
@@ -32,7 +44,8 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("sextant ") + kVersion);
   app.require_subcommand(1);
   const std::vector<Action> actions = {add_table_verb(app), add_verify_verb(app), add_sweep_verb(app),
-                                       add_merge_verb(app), add_list_verb(app),   add_replay_verb(app)};
+                                       add_grade_verb(app), add_merge_verb(app),  add_list_verb(app),
+                                       add_replay_verb(app)};
   std::string verbs;
   bool known = false;
   for (const CLI::App* verb : app.get_subcommands({})) {
@@ -45,8 +58,18 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);
-    return refuse(std::string(error.what()) + " (see sextant --help)");
+    if (error.get_exit_code() == 0) {
+      std::ostringstream text;
+      const int status = app.exit(error, text, text);
+      write_document("-", text.str());
+      return status;
+    }
+    const bool conversion = dynamic_cast<const CLI::ConversionError*>(&error) != nullptr;
+    return refuse(fmt::format("{}{} (see sextant --help)", error.what(),
+                              conversion ? "; a whole number in range is needed" : ""));
+  }
+  if (const std::string option = empty_option(app); !option.empty()) {
+    return refuse(fmt::format("{} is empty; give it a value or leave it out", option));
   }
   for (const Action& action : actions) {
     const int status = action();
@@ -59,6 +82,7 @@ int run(int argc, char** argv) {
 }  // namespace sextant
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that grows past a limit is an error of write, not a death
   try {
     sextant::check_floating_point();
     return sextant::run(argc, argv);

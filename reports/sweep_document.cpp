@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sextant/fixtures/models/fields.hpp"
+#include "sextant/props/suite.hpp"
 #include "sextant/reference/error.hpp"
 
 namespace sextant {
@@ -59,6 +60,21 @@ ordered_json replay_of(const SweepDocument& d) {
   return fmt::format(
       "sextant sweep '{}' --kernel {} --operation {} --truth {} --seq-len {} --positions {}:{}{}", d.encoding,
       d.kernel, d.operation, d.truth, d.seq_len, at->position, at->position + 1, d.bare ? " --bare" : "");
+}
+
+ordered_json worst_case_of(const SweepDocument& d) {
+  if (!d.worst_case) return nullptr;
+  const WorstCase& w = *d.worst_case;
+  const Replay replay{"rope_elementwise", d.kernel, "exact-angle", false, Operation::rotate, w.replay};
+  return {{"position", w.position},
+          {"pair", w.pair},
+          {"x_a", w.x_a},
+          {"x_b", w.x_b},
+          {"function", w.function},
+          {"got", number(w.got)},
+          {"want", number(w.want)},
+          {"pair_ulp", number(w.pair_ulp)},
+          {"replay", to_string(replay)}};
 }
 
 // ---- reading ----
@@ -196,6 +212,7 @@ std::string to_json(const SweepDocument& d) {
       {"witness", witness_of(tally.worst)},
       {"first_nan", witness_of(tally.first_nan)},
       {"replay", replay_of(d)},
+      {"worst_case", worst_case_of(d)},
       {"by_octave", std::move(octaves)},
       {"audit", {{"points", d.audit.points}, {"kept", d.audit.kept()}}},
   };
@@ -333,6 +350,13 @@ std::string to_text(const SweepDocument& d) {
   };
   show("worst", tally.worst);
   show("first NaN", tally.first_nan);
+  if (d.worst_case) {
+    const WorstCase& w = *d.worst_case;
+    text += fmt::format(
+        "worst case: position {}, pair {}, x = ({:.9g}, {:.9g}), {}: got {:.9g}, want {:.17g}, {:.6g} "
+        "pair_ulp\n",
+        w.position, w.pair, w.x_a, w.x_b, w.function, w.got, w.want, w.pair_ulp);
+  }
   text += fmt::format("\n{:>14} {:>14} {:>12} {:>12} {:>16}\n", "position from", fmt::format("max {}", unit),
                       fmt::format("mean {}", unit), "max |error|", "not corr. rounded");
   for (std::size_t octave = 0; octave < tally.octaves.size(); ++octave) {

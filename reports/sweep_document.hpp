@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sextant/props/sweep.hpp"
+#include "sextant/props/worst_case.hpp"
 #include "sextant/reference/oracle/audit.hpp"
 
 namespace sextant {
@@ -27,6 +28,7 @@ struct SweepDocument {
   std::optional<Shard> shard;
   std::optional<std::string> contract;
   SweepTally result;
+  std::optional<WorstCase> worst_case;  ///< of a rotation, where it was searched
   Audit audit;
   double seconds = 0;
   int threads = 1;

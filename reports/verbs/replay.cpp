@@ -37,7 +37,7 @@ int run(const std::string& text, const std::string& json) {
   document.environment = this_environment();
   document.seed = replay.c.seed;
   if (!json.empty()) write_document(json, to_json(document));
-  fmt::print(json == "-" ? stderr : stdout, "{}", to_text(replay, outcome));
+  print_text(to_text(replay, outcome), json == "-");
   return exit_status(document);
 }
 

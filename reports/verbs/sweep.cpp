@@ -19,7 +19,6 @@
 namespace sextant {
 namespace {
 
-constexpr std::int64_t kMaxSweep = std::int64_t{1} << 36;
 constexpr double kCheckpointEvery = 5;  // seconds
 
 struct Options {
@@ -29,22 +28,8 @@ struct Options {
   std::optional<std::int64_t> seq_len;
   bool bare = false;
   int threads = 0;
+  int search = 0;
 };
-
-Range parse_range(const std::string& text) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string::npos)
-    throw InputError(fmt::format("--positions {}: a range A:B is needed (B excluded)", text.substr(0, 80)));
-  const std::int64_t begin = parse_positions(text.substr(0, colon), 1).front();
-  const std::int64_t end = parse_positions(text.substr(colon + 1), 1).front();
-  if (begin >= end)
-    throw InputError(
-        fmt::format("--positions {}: the range is empty or reversed; A:B needs A < B", text.substr(0, 80)));
-  if (end - begin > kMaxSweep)
-    throw InputError(
-        fmt::format("--positions {}: over 2^36 positions; sweep shorter ranges", text.substr(0, 80)));
-  return {begin, end};
-}
 
 Shard parse_shard(const std::string& text) {
   const std::size_t slash = text.find('/');
@@ -76,26 +61,6 @@ Truth parse_truth(const std::string& name) {
     throw InputError(
         "--truth table judges a rotation by given tables; a sweep of tables has exact, frequency or angle");
   throw InputError(fmt::format("--truth {}: exact, frequency or angle", name.substr(0, 40)));
-}
-
-void check_kernel(const Kernel& kernel, const SweepSubject& subject, const Range& range) {
-  if (!kernel.unavailable.empty())
-    throw InputError(fmt::format("kernel {} is unavailable: {}", kernel.name, kernel.unavailable));
-  if (!kernel.offers(subject.operation))
-    throw InputError(fmt::format("kernel {} offers no {}", kernel.name, to_string(subject.operation)));
-  if (subject.truth == Truth::angle && (!kernel.angles || subject.operation != Operation::tables)) {
-    throw InputError(fmt::format("kernel {} offers no angles: --truth exact or frequency", kernel.name));
-  }
-  if (range.end - 1 > kernel.capabilities.max_position) {
-    throw InputError(
-        fmt::format("kernel {} takes positions up to {}", kernel.name, kernel.capabilities.max_position));
-  }
-  if (range.begin < 0 && !kernel.capabilities.negative_positions)
-    throw InputError(fmt::format("kernel {} takes no negative positions", kernel.name));
-  if (kernel.capabilities.declines) {
-    if (const auto reason = kernel.capabilities.declines(subject.rope))
-      throw InputError(fmt::format("kernel {}: {}", kernel.name, *reason));
-  }
 }
 
 std::string read_all(const std::string& path) {
@@ -134,7 +99,7 @@ SweepDocument run_segments(SweepDocument document, const SweepSubject& subject, 
     const SweepDocument done = parse_sweep(text.substr(reached.size() + 1 + length), checkpoint);
     document.result = done.result;
     document.audit = done.audit;
-    fmt::print(stderr, "resuming at position {}\n", next);
+    complain(fmt::format("resuming at position {}\n", next));
   }
 
   Progress progress;
@@ -189,6 +154,13 @@ int run(const Options& options) {
     throw InputError("--operation rotate takes a kernel, --truth exact, and neither --bare nor --contract");
   }
 
+  if (options.search < 0 || options.search > 100000000)
+    throw InputError(fmt::format("--search {}: from 0 to 100000000 inputs", options.search));
+  if (options.search > 0 && (subject.operation != Operation::rotate || !options.shard.empty())) {
+    throw InputError(
+        "--search looks for inputs of a whole --operation rotate; not of tables, not of a shard");
+  }
+
   Range range = whole;
   SweepDocument document;
   const Workers workers = Workers::start();
@@ -211,7 +183,11 @@ int run(const Options& options) {
       throw InputError("--form, --tensor and --dtype are about a --table file");
     kernel = find_kernel(options.kernel);
     subject.kernel = &kernel;
-    check_kernel(kernel, subject, whole);
+    check_sweepable(kernel, subject.operation, subject.rope, whole);
+    if (subject.truth == Truth::angle && !kernel.angles)
+      throw InputError(fmt::format("kernel {} offers no angles: --truth exact or frequency", kernel.name));
+    if (subject.truth != Truth::exact && !kernel.frequencies)
+      throw InputError(fmt::format("kernel {} offers no frequencies: --truth exact", kernel.name));
     document.kernel = kernel.name;
     document.dtype = "f32";
   } else {
@@ -265,8 +241,13 @@ int run(const Options& options) {
     document.seconds = seconds;
     document.threads = threads;
   }
+  if (options.search > 0 && document.result.tally.worst) {
+    const Tally& tally = document.result.tally;
+    document.worst_case = find_worst_case(kernel, subject.rope, subject.seq_len,
+                                          *(tally.first_nan ? tally.first_nan : tally.worst), options.search);
+  }
   if (!options.json.empty()) write_document(options.json, to_json(document));
-  fmt::print(options.json == "-" ? stderr : stdout, "{}", to_text(document));
+  print_text(to_text(document), options.json == "-");
   if (!options.checkpoint.empty()) std::filesystem::remove(options.checkpoint);
   return exit_status(document);
 }
@@ -277,7 +258,7 @@ int merge(const std::vector<std::string>& files, const std::string& json) {
   if (!json.empty()) check_writable(json);
   const SweepDocument whole = merge_sweeps(std::move(shards), files);
   if (!json.empty()) write_document(json, to_json(whole));
-  fmt::print(json == "-" ? stderr : stdout, "{}", to_text(whole));
+  print_text(to_text(whole), json == "-");
   return exit_status(whole);
 }
 
@@ -303,6 +284,8 @@ Action add_sweep_verb(CLI::App& app) {
   verb->add_option("--dtype", options->dtype, "bf16 reads uint16 of an .npy file as bfloat16");
   verb->add_option("--seq-len", options->seq_len, "current length for dynamic and longrope (default: B)");
   verb->add_option("--contract", options->contract, "also judge every element by a contract");
+  verb->add_option("--search", options->search,
+                   "rotate: also search N inputs x for the worst case at the worst point, and shrink it");
   verb->add_option("--threads", options->threads, "threads, 0 for all cores")->capture_default_str();
   verb->add_option("--shard", options->shard, "i/n: the i-th of n parts; sextant merge joins them");
   verb->add_option("--checkpoint", options->checkpoint,

@@ -17,7 +17,7 @@ namespace sextant {
 namespace {
 
 constexpr std::int64_t kMaxPositions = std::int64_t{1} << 20;
-constexpr std::int64_t kMaxPrintedValues = std::int64_t{1} << 22;
+constexpr std::int64_t kMaxPrintedCharacters = std::int64_t{1} << 28;
 constexpr std::int64_t kMaxFileValues = std::int64_t{1} << 26;
 
 struct Options {
@@ -84,6 +84,10 @@ int run(const Options& options) {
   }
   if (!options.dtype.empty()) request.format = &parse_format(options.dtype);
   if (!options.json.empty()) check_writable(options.json);
+  if (!options.out.empty() && options.out == options.json)
+    throw InputError(fmt::format("--out and --json both name {}", options.out));
+  if (options.bare && options.out.empty())
+    throw InputError("--bare is about the table file of --out; printed cos and sin are always bare");
 
   const auto rows = static_cast<std::int64_t>(request.positions.size());
   Progress progress;
@@ -107,10 +111,13 @@ int run(const Options& options) {
                                     static_cast<std::size_t>(request.rope.pairs()), *rounded.format));
     if (options.json.empty()) return 0;
   }
-  if (rows * request.rope.pairs() > kMaxPrintedValues) {
-    throw InputError(fmt::format(
-        "{} positions of {} pairs are over 2^22 points to print; give a shorter range, or --out FILE.npy",
-        rows, request.rope.pairs()));
+  const std::int64_t characters = rows * request.rope.pairs() * 2 *
+                                  (request.format ? 24 : static_cast<std::int64_t>(request.digits) + 12);
+  if (characters > kMaxPrintedCharacters) {
+    throw InputError(
+        fmt::format("{} positions of {} pairs with {} digits are over 2^28 characters to print; ask for "
+                    "fewer, or --out FILE.npy",
+                    rows, request.rope.pairs(), request.digits));
   }
   const PrintedTable table = print_table(request, show);
   write_document(options.json.empty() ? "-" : options.json, options.json.empty()

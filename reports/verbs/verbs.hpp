@@ -11,6 +11,7 @@ using Action = std::function<int()>;
 [[nodiscard]] Action add_table_verb(CLI::App& app);
 [[nodiscard]] Action add_verify_verb(CLI::App& app);
 [[nodiscard]] Action add_sweep_verb(CLI::App& app);
+[[nodiscard]] Action add_grade_verb(CLI::App& app);
 [[nodiscard]] Action add_merge_verb(CLI::App& app);
 [[nodiscard]] Action add_list_verb(CLI::App& app);
 [[nodiscard]] Action add_replay_verb(CLI::App& app);

@@ -57,7 +57,15 @@ void add_bundled(SuiteOptions& suite, Run& run) {
 }
 
 void add_named(const std::string& text, SuiteOptions& suite, Run& run) {
-  for (const ResolvedEncoding& resolved : resolve_encodings(text)) {
+  std::vector<ResolvedEncoding> encodings;
+  try {
+    encodings = resolve_encodings(text);
+  } catch (const UnsupportedEncoding& unsupported) {
+    run.not_supported.push_back({text, unsupported.what()});
+    complain(fmt::format("warning: {}\n", printable(unsupported.what())));
+    return;
+  }
+  for (const ResolvedEncoding& resolved : encodings) {
     print_warnings(resolved.warnings);
     const auto& rope = std::get<Rope>(resolved.encoding);
     suite.subjects.push_back({resolved.model.empty() ? std::nullopt : std::optional(resolved.model), rope,
@@ -70,7 +78,7 @@ int verify(const Options& options) {
   SuiteOptions suite;
   Run run;
   run.seed = suite.seed = seed_of(options.seed);
-  if (options.seed == "random") fmt::print(stderr, "seed {}\n", run.seed);
+  if (options.seed == "random") complain(fmt::format("seed {}\n", run.seed));
   if (options.cases < 1 || options.cases > 1000000)
     throw InputError(fmt::format("--cases {}: from 1 to 1000000", options.cases));
   suite.cases = options.cases;
@@ -97,7 +105,7 @@ int verify(const Options& options) {
   if (!options.json.empty()) write_document(options.json, to_json(run));
   const bool to_error = options.json == "-";
   const std::string text = to_text(run, is_terminal(to_error ? STDERR_FILENO : STDOUT_FILENO));
-  fmt::print(to_error ? stderr : stdout, "{}", text);
+  print_text(text, to_error);
   return exit_status(run);
 }
 

@@ -1,0 +1,255 @@
+// Sweeps against plain MPFR, planted errors, and the same bytes whatever the threads and shards.
+#include "sextant/props/sweep.hpp"
+
+#include <bit>
+
+#include "sextant/props/grade.hpp"
+#include "sextant/props/law_test.hpp"
+#include "sextant/props/suite.hpp"
+#include "sextant/props/worst_case.hpp"
+#include "sextant/reference/arbitrary_encoding.hpp"
+#include "sextant/reference/property.hpp"
+#include "sextant/reference/truth.hpp"
+
+namespace sextant {
+namespace {
+
+SweepSubject subject_of(const Kernel& kernel, const char* encoding, std::int64_t seq_len = 4096) {
+  SweepSubject subject;
+  subject.rope = rope_of(encoding);
+  subject.seq_len = seq_len;
+  subject.kernel = &kernel;
+  return subject;
+}
+
+SweepTally run(const SweepSubject& subject, std::int64_t begin, std::int64_t end, int threads = 1) {
+  return sweep(subject, begin, end, threads, [](std::int64_t) {});
+}
+
+bool same(const SweepTally& a, const SweepTally& b) {
+  const auto place = [](const std::optional<TallyWitness>& w) {
+    return w ? std::optional(std::tuple(w->position, w->pair, w->function,
+                                        std::bit_cast<std::uint64_t>(w->got), w->want))
+             : std::nullopt;
+  };
+  return a.tally.points == b.tally.points && a.tally.all == b.tally.all &&
+         a.tally.octaves == b.tally.octaves && place(a.tally.worst) == place(b.tally.worst) &&
+         place(a.tally.first_nan) == place(b.tally.first_nan) && a.position_error == b.position_error &&
+         a.position_error_at == b.position_error_at && a.no_claim == b.no_claim && a.broken == b.broken &&
+         a.first_broken == b.first_broken;
+}
+
+TEST(sweep, threads_and_shards_give_what_one_run_gives) {
+  const Kernel kernel = scalar_kernel();
+  expect_property("same tally", [&] {
+    SweepSubject subject;
+    subject.rope = *arbitrary_rope(8);
+    subject.kernel = &kernel;
+    subject.operation = *rc::gen::element(Operation::tables, Operation::rotate);
+    subject.seq_len = 30000;
+    if (subject.operation == Operation::tables && *uniform(0, 2) == 0)
+      subject.contract = parse_contract("exact-angle");
+    const auto begin = *uniform<std::int64_t>(-100, 20000);
+    const auto length = *uniform<std::int64_t>(3, 3000);
+    const SweepTally whole = run(subject, begin, begin + length, 1);
+    RC_ASSERT(same(whole, run(subject, begin, begin + length, 3)));
+    const std::int64_t count = *uniform<std::int64_t>(1, 4);
+    SweepTally parts;
+    for (std::int64_t i = count; i-- > 0;) {
+      const Range range = shard_of(begin, begin + length, i, count);
+      parts += run(subject, range.begin, range.end, 1);
+    }
+    RC_ASSERT(same(whole, parts));
+  });
+}
+
+TEST(sweep, shards_cover_the_range_once) {
+  for (const std::int64_t count : {1, 2, 3, 7, 10}) {
+    std::int64_t next = -5;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const Range range = shard_of(-5, 5, i, count);
+      EXPECT_EQ(range.begin, next);
+      next = range.end;
+    }
+    EXPECT_EQ(next, 5);
+  }
+}
+
+TEST(sweep, a_rotation_is_measured_as_its_definition_says) {
+  // Every element again by MPFR rows, in the slowest way.
+  const Kernel kernel = scalar_kernel();
+  SweepSubject subject = subject_of(
+      kernel,
+      "rope(dim=16,theta=10000,pairing=interleaved,direction=-1,scaling=yarn(factor=4,original=512))");
+  subject.operation = Operation::rotate;
+  const SweepTally tally = run(subject, 0, 700);
+  const Rope& rope = subject.rope;
+  ExactRows rows(rope, subject.seq_len);
+  double worst = 0;
+  UlpSum sum;
+  std::uint64_t wrong = 0;
+  for (std::int64_t p = 0; p < 700; ++p) {
+    std::vector<float> x, y(16, NAN);
+    for (std::int64_t c = 0; c < 16; ++c) x.push_back(rotation_input(p, c));
+    const Encoding encoding = rope;
+    std::int64_t position = p;
+    const auto view = [](std::vector<float>& data) { return dense(data.data(), DType::f32, 1, 1, 1, 16); };
+    kernel.rotate({encoding,
+                   subject.seq_len,
+                   Layout::bshd,
+                   dense(&position, DType::i64, 1),
+                   view(x),
+                   {},
+                   {},
+                   view(y),
+                   {},
+                   {},
+                   {},
+                   0});
+    for (std::int64_t k = 0; k < 8; ++k) {
+      const PairChannels at = pair_channels(rope.pairing, rope.dim, k);
+      const double a = x[static_cast<std::size_t>(at.in_a)], b = x[static_cast<std::size_t>(at.in_b)];
+      const ExactRow& row = rows.at(p);
+      const Pair<Wide> want = rotate_pair(Wide(a), Wide(b), row.cos[static_cast<std::size_t>(k)],
+                                          -row.sin[static_cast<std::size_t>(k)]);
+      const double norm = rows.frequencies().attention_factor.value() * std::sqrt(a * a + b * b);
+      for (const auto& [got, exact] : {std::pair{y[static_cast<std::size_t>(at.out_a)], want.a},
+                                       std::pair{y[static_cast<std::size_t>(at.out_b)], want.b}}) {
+        const UlpSum units =
+            UlpSum::from_ulp(std::fabs((Wide(double{got}) - exact).value()) / (0x1p-24 * norm));
+        sum += units;
+        worst = std::max(worst, units.ulp());
+        wrong += got != static_cast<float>(exact.value());
+      }
+    }
+  }
+  EXPECT_EQ(tally.tally.all.sum, sum);
+  EXPECT_EQ(tally.tally.all.max_ulp, worst);
+  EXPECT_EQ(tally.tally.all.not_correctly_rounded, wrong);
+  EXPECT_EQ(tally.tally.all.values, 700u * 16);
+}
+
+TEST(sweep, the_simd_tables_are_correctly_rounded_and_the_textbook_ones_are_not) {
+  for (const Kernel& kernel : own_kernels()) {
+    if (!kernel.unavailable.empty() || !kernel.tables) continue;
+    const SweepTally tally =
+        run(subject_of(kernel, "rope(dim=64,theta=500000,scaling=yarn(factor=32,original=4096))"), 0, 3000);
+    EXPECT_EQ(tally.tally.all.undecided, 0u);
+    EXPECT_EQ(tally.tally.all.not_correctly_rounded == 0, kernel.name != "scalar") << kernel.name;
+  }
+}
+
+TEST(sweep, planted_damage_is_found_and_only_that) {
+  Kernel kernel;
+  for (const Kernel& own : own_kernels()) {
+    if (own.name.starts_with("simd/") && own.unavailable.empty() && own.tables) kernel = own;
+  }
+  const Kernel right = kernel;
+  int planted = 0;
+  kernel.capabilities.concurrent = false;
+  kernel.tables = [&](const TablesCall& call) {
+    right.tables(call);
+    for (std::int64_t s = 0; s < call.positions.dim(0); ++s) {
+      const std::int64_t position = call.positions.as<const std::int64_t>()[s];
+      if (position % 100 != 17) continue;
+      float& value = call.sin.as<float>()[call.sin.offset(s, position % 7)];
+      value = std::nextafter(value, 2.0F);
+      ++planted;
+    }
+  };
+  const SweepTally tally = run(subject_of(kernel, "rope(dim=32,theta=10000)"), 0, 5000);
+  EXPECT_EQ(planted, 50);
+  EXPECT_EQ(tally.tally.all.not_correctly_rounded, 50u);
+  EXPECT_EQ(tally.tally.worst->position % 100, 17);
+}
+
+TEST(sweep, position_error_and_contract_see_a_shifted_row) {
+  Kernel shifted = scalar_kernel();
+  shifted.tables = [right = shifted.tables](const TablesCall& call) {
+    std::vector<std::int64_t> positions;
+    for (std::int64_t s = 0; s < call.positions.dim(0); ++s) {
+      const std::int64_t p = call.positions.as<const std::int64_t>()[s];
+      positions.push_back(p == 300 ? 303 : p);
+    }
+    right({call.encoding, call.seq_len, dense(positions.data(), DType::i64, positions.size()), call.form,
+           call.cos, call.sin});
+  };
+  SweepSubject subject = subject_of(shifted, "rope(dim=8,theta=1000000)");
+  subject.contract = parse_contract("f32-angle");
+  const SweepTally tally = run(subject, 0, 1000);
+  EXPECT_NEAR(tally.position_error, 3, 0.01);
+  EXPECT_EQ(tally.position_error_at->position, 300);
+  ASSERT_TRUE(tally.first_broken.has_value());
+  EXPECT_EQ(tally.first_broken->position, 300);
+  EXPECT_GT(tally.broken, 0);
+}
+
+TEST(sweep, against_its_stored_frequencies_and_angles_the_textbook_kernel_errs_less) {
+  const Kernel kernel = scalar_kernel();
+  SweepSubject subject = subject_of(kernel, "rope(dim=128,theta=500000)");
+  const auto max_abs = [&](Truth truth) {
+    subject.truth = truth;
+    return run(subject, 100000, 100064).tally.all.max_abs;
+  };
+  const double exact = max_abs(Truth::exact), frequency = max_abs(Truth::frequency),
+               angle = max_abs(Truth::angle);
+  EXPECT_GT(exact, 1e-3);
+  EXPECT_GT(exact, frequency);
+  EXPECT_LT(frequency, 0x1p-8 * 1.01);  // half an ulp of a float32 angle of 1e5
+  EXPECT_LT(angle, 0x1p-24);            // libm alone
+  EXPECT_GT(angle, 0x1p-26);
+}
+
+TEST(grade, stages_telescope_exactly_and_the_textbook_kernel_leaves_exact_angle_early) {
+  const Kernel kernel = scalar_kernel();
+  const Grade result =
+      grade(kernel, rope_of("rope(dim=128,theta=500000)"), 1, 0, 20000, 2, [](std::int64_t) {});
+  ASSERT_EQ(result.contracts.size(), contracts().size());
+  EXPECT_EQ(result.contracts[0].name, "exact-angle");
+  EXPECT_LT(*result.contracts[0].up_to_position, 10);
+  EXPECT_EQ(result.contracts[1].name, "f32-angle");
+  EXPECT_EQ(*result.contracts[1].up_to_position, 19999);
+  std::size_t next = 0;
+  for (const StageShare& total : result.totals) {
+    double sum = 0;
+    for (; next < result.stages.size() && result.stages[next].position == total.position; ++next)
+      sum += result.stages[next].signed_share;
+    EXPECT_EQ(sum, total.signed_share) << total.position;
+  }
+  EXPECT_EQ(next, result.stages.size());
+  std::map<std::string, double> most;
+  for (const StageShare& share : result.maxima) most[share.stage] = std::fabs(share.signed_share);
+  EXPECT_EQ(most.size(), 4u);
+  EXPECT_GT(most.at("frequency"), 1e-5);
+  EXPECT_GT(most.at("angle"), 1e-4);
+  EXPECT_LT(most.at("trig"), 0x1p-24);
+  EXPECT_LT(most.at("arithmetic"), 0x1p-22);
+}
+
+TEST(grade, a_kernel_that_hides_its_angles_has_its_stages_merged) {
+  for (const Kernel& kernel : own_kernels()) {
+    if (!kernel.name.starts_with("simd/") || !kernel.unavailable.empty() || !kernel.tables) continue;
+    const Grade result =
+        grade(kernel, rope_of("rope(dim=32,theta=10000)"), 1, 0, 3000, 1, [](std::int64_t) {});
+    EXPECT_EQ(*result.contracts[0].up_to_position, 2999) << kernel.name;
+    EXPECT_EQ(result.stages[1].stage, "angle+trig");
+  }
+}
+
+TEST(worst_case, is_at_least_the_sweeps_and_replays_as_a_scalar_witness) {
+  const Kernel kernel = scalar_kernel();
+  SweepSubject subject = subject_of(kernel, "rope(dim=16,theta=10000,pairing=interleaved)", 500);
+  subject.operation = Operation::rotate;
+  const SweepTally tally = run(subject, 0, 500);
+  const WorstCase worst = find_worst_case(kernel, subject.rope, 500, *tally.tally.worst, 500);
+  EXPECT_GE(worst.pair_ulp, tally.tally.all.max_ulp * 0.98);
+  EXPECT_EQ(parse_case(to_string(worst.replay)), worst.replay);
+  const Outcome outcome = run_replay(
+      {"rope_elementwise", "scalar", "exact-angle", false, Operation::rotate, worst.replay}, kernel);
+  EXPECT_EQ(outcome.verdict, Verdict::fail);
+  EXPECT_EQ(outcome.measure.witness->pair, worst.pair);
+  EXPECT_EQ(outcome.measure.witness->got, worst.got);
+}
+
+}  // namespace
+}  // namespace sextant
