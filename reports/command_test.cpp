@@ -95,7 +95,36 @@ TEST_F(Command, every_bad_input_is_one_line_and_exit_2_with_nothing_written) {
       {"table llama-3.1-8b --positions 5:2", "reversed"},
       {"table llama-3.1-8b --positions 3:3", "empty"},
       {"table llama-3.1-8b --positions x", "x"},
-      {"table llama-3.1-8b --positions ''", "0,1,17"},
+      {"table llama-3.1-8b --positions ''", "--positions is empty"},
+      {"table llama-3.1-8b --json ''", "--json is empty"},
+      {"table llama-3.1-8b --digits x", "whole number"},
+      {"table llama-3.1-8b --digits 1000 --positions 0:10000", "2^28"},
+      {"table llama-3.1-8b --bare", "--out"},
+      {"table llama-3.1-8b --out t.npy --json t.npy", "both"},
+      {"table '\033[31mred'", "x1b"},
+      {"sweep llama-3.1-8b", "--kernel"},
+      {"sweep llama-3.1-8b --kernel scalar --table t.npy", "one of"},
+      {"sweep llama-3.1-8b --table missing.npy --positions 0:4", "missing.npy"},
+      {"sweep llama-3.1-8b --table odd.json --positions 0:4", ".npy"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 7", "A:B"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 9:9", "empty"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 0:1099511627776", "2^36"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 0:4294967296", "2147483647"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --truth guess", "guess"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --truth table", "exact"},
+      {"sweep llama-3.1-8b --kernel simd --positions 0:4 --truth angle", "angles"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --shard 4/4", "i/n"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --shard 0/9", "fewer"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --operation attention", "tables or rotate"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --threads -1", "--threads"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --search 10", "rotate"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --checkpoint odd.json", "checkpoint"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --json no/such/f.json", "no/such"},
+      {"merge odd.json", "no sweep document"},
+      {"merge broken.json", "broken.json"},
+      {"merge missing.json", "missing.json"},
+      {"grade llama-3.1-8b --kernel none", "none"},
+      {"grade llama-3.1-8b", "--kernel"},
       {"table llama-3.1-8b --positions 1099511627777", "2^40"},
       {"table llama-3.1-8b --positions 0:1000000000", "positions"},
       {"table llama-3.1-8b --positions 0:1000000", "--out"},
@@ -114,7 +143,6 @@ TEST_F(Command, every_bad_input_is_one_line_and_exit_2_with_nothing_written) {
       {"verify --contract perfect", "perfect"},
       {"verify --seed blue", "blue"},
       {"verify --cases 0", "--cases"},
-      {"verify --encoding bloom-560m", "ALiBi"},
       {"verify --encoding llama-3.1-8b --cases 1 --json no/such/folder/run.json", "no/such/folder"},
       {"list weather", "weather"},
       {"replay 'law=rope_elementwise'", "kernel="},
@@ -262,6 +290,159 @@ TEST_F(Command, nothing_to_verify_is_exit_3) {
   EXPECT_EQ(
       run("verify --law llama3_bands --encoding 'rope(dim=64,theta=10000,scaling=linear(factor=2))'").status,
       3);
+}
+
+std::string without_timing(const std::string& text) {
+  json document = json::parse(text);
+  document.erase("points_per_second");
+  document.erase("threads");
+  return document.dump();
+}
+
+TEST_F(Command, shards_in_any_order_merge_to_the_bytes_of_one_run) {
+  const std::string sweep =
+      "sweep llama-3.1-8b --kernel scalar --contract exact-angle --positions 100:20100 ";
+  ASSERT_EQ(run(sweep + "--threads 1 --json whole.json").status, 1);  // beyond the contract
+  for (const char* shard : {"0", "1", "2"})
+    ASSERT_EQ(run(fmt::format("{} --shard {}/3 --threads 2 --json part{}.json", sweep, shard, shard)).status,
+              1);
+  ASSERT_EQ(run("merge part2.json part0.json part1.json --json merged.json").status, 1);
+  EXPECT_EQ(without_timing(read_file(folder_ / "whole.json")),
+            without_timing(read_file(folder_ / "merged.json")));
+  for (const auto& [files, wanted] :
+       {std::pair{"part0.json part2.json", "missing"}, std::pair{"part0.json part0.json part1.json", "twice"},
+        std::pair{"whole.json", "no shard"}}) {
+    const Ended ended = run(fmt::format("merge {}", files));
+    EXPECT_EQ(ended.status, 2);
+    EXPECT_NE(ended.err.find(wanted), std::string::npos) << ended.err;
+  }
+  ASSERT_EQ(
+      run("sweep llama-3.1-8b --kernel scalar --positions 0:20100 --shard 1/3 --json other.json").status, 0);
+  EXPECT_NE(run("merge part0.json other.json part2.json").err.find("different sweeps"), std::string::npos);
+}
+
+TEST_F(Command, a_sweep_under_mpirun_is_the_sweep_of_one_process) {
+  if (std::system("command -v mpirun >/dev/null 2>&1") != 0)
+    GTEST_SKIP() << "mpirun is not installed: the MPI route was NOT tested";
+  const std::string arguments = "sweep gpt-oss-20b --kernel scalar --positions 0:5000 --threads 1 ";
+  ASSERT_EQ(run(arguments + "--json one.json").status, 0);
+  const std::string line = fmt::format(
+      "cd {} && OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -n 2 {} {} "
+      "--json two.json >out.txt 2>err.txt",
+      folder_.string(), SEXTANT_BINARY, arguments);
+  const int status = std::system(line.c_str());
+  const std::string complaint = read_file(folder_ / "err.txt");
+  if (complaint.find("built without MPI") != std::string::npos)
+    GTEST_SKIP() << "built without MPI: the MPI route was NOT tested";
+  ASSERT_EQ(WEXITSTATUS(status), 0) << complaint;
+  EXPECT_EQ(without_timing(read_file(folder_ / "one.json")), without_timing(read_file(folder_ / "two.json")));
+}
+
+TEST_F(Command, a_sweep_resumes_from_its_checkpoint) {
+  const std::string sweep =
+      "sweep 'rope(dim=4096,theta=10000)' --kernel scalar --positions 0:400000 --threads 2 ";
+  // Killed in the middle, once it has kept a checkpoint.
+  const std::string line = fmt::format(
+      "cd {} && ({} {} --checkpoint kept >/dev/null 2>&1 & pid=$!; for i in $(seq 600); do [ -s kept ] && "
+      "break; kill -0 $pid 2>/dev/null || break; sleep 0.1; done; kill -9 $pid 2>/dev/null; wait $pid "
+      "2>/dev/null; true)",
+      folder_.string(), SEXTANT_BINARY, sweep);
+  ASSERT_EQ(std::system(line.c_str()), 0);
+  if (!fs::exists(folder_ / "kept"))
+    GTEST_SKIP() << "the sweep was over before its first checkpoint: resuming was NOT tested";
+  EXPECT_EQ(run("sweep llama-3.1-8b --kernel scalar --positions 0:10 --checkpoint kept").status,
+            2);  // another sweep's
+  const Ended resumed = run(sweep + "--checkpoint kept --json resumed.json");
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_NE(resumed.err.find("resuming at position"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder_ / "kept"));
+  ASSERT_EQ(run(sweep + "--json whole.json").status, 0);
+  EXPECT_EQ(without_timing(read_file(folder_ / "whole.json")),
+            without_timing(read_file(folder_ / "resumed.json")));
+}
+
+TEST_F(Command, a_table_file_is_swept_and_planted_damage_found) {
+  ASSERT_EQ(run("table llama-3.1-8b --positions 0:300 --out good.npy").status, 0);
+  const json good = json::parse(run("sweep llama-3.1-8b --table good.npy --positions 0:300 --json -").out);
+  EXPECT_EQ(good.at("points"), 300 * 64);
+  EXPECT_EQ(good.at("not_correctly_rounded"), 0);
+  EXPECT_EQ(good.at("undecided"), 0);
+  for (const char* key : {"encoding", "table", "truth", "points", "max_ulp", "mean_ulp", "max_abs", "nan",
+                          "no_claim", "witness", "by_octave", "points_per_second", "threads"}) {
+    EXPECT_TRUE(good.contains(key)) << key;
+  }
+  // sin at position 0, and one ulp elsewhere: the data begin at byte 128, sin follows 300 x 64 floats.
+  std::string bytes = read_file(folder_ / "good.npy");
+  const auto put = [&](std::size_t index, float value) {
+    std::memcpy(bytes.data() + 128 + 4 * index, &value, 4);
+  };
+  put(300 * 64 + 5, 1e-30F);
+  float entry = 0;
+  std::memcpy(&entry, bytes.data() + 128 + 4 * (77 * 64 + 3), 4);
+  put(77 * 64 + 3, std::nextafter(entry, 2.0F));
+  write("bad.npy", bytes);
+  const json bad = json::parse(run("sweep llama-3.1-8b --table bad.npy --positions 0:300 --json -").out);
+  EXPECT_EQ(bad.at("not_correctly_rounded"), 2);
+  EXPECT_EQ(bad.at("witness").at("position"), 0);
+  put(200 * 64, NAN);
+  write("nan.npy", bytes);
+  const Ended nan = run("sweep llama-3.1-8b --table nan.npy --positions 0:300 --json -");
+  EXPECT_EQ(nan.status, 1);
+  EXPECT_EQ(json::parse(nan.out).at("nan"), 1);
+  EXPECT_EQ(json::parse(nan.out).at("first_nan").at("position"), 200);
+  EXPECT_EQ(run("sweep llama-3.1-8b --table good.npy --positions 0:299").status, 2);  // rows do not fit
+}
+
+TEST_F(Command, grade_tells_contracts_and_stages) {
+  const json grade = json::parse(run("grade llama-2-7b --kernel scalar --json -").out);
+  EXPECT_EQ(grade.at("contracts")[0].at("name"), "exact-angle");
+  EXPECT_LT(grade.at("contracts")[0].at("up_to_position").get<int>(), 20);
+  EXPECT_EQ(grade.at("contracts")[1].at("up_to_position"), 4095);
+  EXPECT_FALSE(grade.at("stages").empty());
+  EXPECT_FALSE(grade.at("stage_maxima").empty());
+}
+
+TEST_F(Command, a_worst_case_is_found_and_replays) {
+  const json sweep = json::parse(run("sweep 'rope(dim=16,theta=10000)' --kernel scalar --operation rotate "
+                                     "--positions 0:500 --search 200 --json -")
+                                     .out);
+  const json& worst = sweep.at("worst_case");
+  EXPECT_GE(worst.at("pair_ulp").get<double>(), 0.98 * sweep.at("max_ulp").get<double>());
+  EXPECT_EQ(run(fmt::format("replay '{}'", worst.at("replay").get<std::string>())).status, 1);
+}
+
+TEST_F(Command, a_closed_standard_error_is_no_crash) {
+  for (const auto& [line, status] :
+       {std::pair{" table nosuch.json 2>&-", 2}, std::pair{" table nosuch.json 2>/dev/full", 2},
+        std::pair{" bogus 2>&-", 2},
+        std::pair{" verify --encoding llama-2-7b --law pi_scaling --cases 1 --json - >/dev/null 2>&-", 0},
+        std::pair{" verify --encoding llama-2-7b --law pi_scaling --cases 1 >/dev/full 2>/dev/null", 2}}) {
+    const int ended = std::system((std::string(SEXTANT_BINARY) + line).c_str());
+    EXPECT_TRUE(WIFEXITED(ended)) << line;
+    EXPECT_EQ(WEXITSTATUS(ended), status) << line;
+  }
+}
+
+TEST_F(Command, bounds_that_overflow_say_nothing) {
+  for (const char* encoding : {"rope(dim=8,theta=3.41e38)", "rope(dim=8,theta=1.7e308)",
+                               "rope(dim=8,theta=5e-324)", "rope(dim=8,theta=10000,scaling=ntk(factor=1e30))",
+                               "rope(dim=8,theta=10000,scaling=yarn(factor=1e38,original=4096))"}) {
+    const Ended ended = run(fmt::format("verify --kernel scalar --encoding '{}' --json -", encoding));
+    for (const json& verdict : json::parse(ended.out).at("verdicts")) {
+      EXPECT_NE(verdict.at("verdict"), "fail") << verdict;
+      EXPECT_TRUE(verdict.at("bound").is_number() || verdict.at("bound").is_null()) << verdict;
+    }
+  }
+}
+
+TEST_F(Command, files_keep_their_mode_and_links_stay_links) {
+  const fs::path file = write("run.json", "{}");
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  fs::create_symlink("run.json", folder_ / "link.json");
+  ASSERT_EQ(run("list laws --json link.json").status, 0);
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link.json"));
+  EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_NE(read_file(file).find("rope_elementwise"), std::string::npos);
 }
 
 TEST_F(Command, closed_standard_output_is_an_error_and_not_a_crash) {

@@ -86,7 +86,10 @@ int verify(const Options& options) {
   for (const std::string& name : options.kernels) suite.kernels.push_back(find_kernel(name));
   if (options.kernels.empty()) suite.kernels = own_kernels();
   for (const std::string& id : options.laws) suite.laws.push_back(find_law(id));
-  if (options.laws.empty()) suite.laws = laws();
+  for (const Law& law : laws()) {
+    // A question about an encoding is not answered by laws of bare attention.
+    if (options.laws.empty() && (law.needs_encoding || options.encodings.empty())) suite.laws.push_back(law);
+  }
   for (const std::string& text : options.encodings) add_named(text, suite, run);
   if (options.encodings.empty()) add_bundled(suite, run);
   if (!options.json.empty()) check_writable(options.json);
