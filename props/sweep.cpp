@@ -10,6 +10,7 @@
 #include <cmath>
 #include <exception>
 #include <mutex>
+#include <numbers>
 #include <thread>
 
 #include "sextant/fixtures/generators/case.hpp"
@@ -97,30 +98,38 @@ double element(const GivenTable& table, const Format& format, std::int64_t row, 
   return (bits & 0x8000) != 0 ? -value : value;
 }
 
-/// Angle error of an entry taken as a vector, over w: asin((s~ c - c~ s) / (|entry| A)), in positions.
+/// Angle between an entry taken as a vector and the truth, over w, in positions. With x the sine of that
+/// angle, 0 <= x <= 1, an acute angle is at most x (1 + (pi/2 - 1) x^2), since asin(x)/x - 1 grows faster
+/// than x^2; any angle is at most pi. What these bounds cannot rule out is evaluated in double-double.
 void take_position_error(const Judge& judge, const Block& block, std::int64_t first, std::int64_t rows,
                          const Buffers& buffers, SweepTally& tally) {
+  constexpr double kPi = std::numbers::pi;
   const std::int64_t pairs = judge.oracle.pairs();
-  // |cross| of doubles within e of the truth is off by 4 e |entry| at most, so that the largest lies among
-  // those within it.
-  const double slack = 8 * judge.oracle.bound();
+  const double factor = judge.oracle.attention_factor();
+  // Doubles within e of the truth move cross and dot by 2 e |entry| at most, and rounding by less than as
+  // much again.
+  const double slack = 8 * judge.oracle.bound() / factor;
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t k = 0; k < pairs; ++k) {
       const double w = judge.inv_freq[static_cast<std::size_t>(k)];
-      if (w == 0) continue;
       const double c = element(block.cos, *block.format, r, k);
       const double s = element(block.sin, *block.format, r, k);
       const auto at = static_cast<std::size_t>(r * pairs + k);
-      const double length = std::hypot(c, s) * judge.oracle.attention_factor();
-      if (!(length > 0) || !std::isfinite(length)) continue;
-      const double cross = s * buffers.exact_cos[at] - c * buffers.exact_sin[at];
-      if ((std::fabs(cross) + slack * length) / (length * w) < tally.position_error) continue;
+      const double length = std::sqrt(c * c + s * s) * factor;
+      if (w == 0 || !(length > 0) || !std::isfinite(length)) continue;
+      const double exact_c = buffers.exact_cos[at];
+      const double exact_s = buffers.exact_sin[at];
+      const double x = std::min(std::fabs(s * exact_c - c * exact_s) / length + slack, 1.0);
+      const bool acute = c * exact_c + s * exact_s > slack * length;
+      const double most = acute ? x * (1 + (kPi / 2 - 1) * x * x) : kPi;
+      if (most * (1 + 0x1p-40) < tally.position_error * w) continue;
       const Oracle::WidePair exact = judge.oracle.wide(first + r, k);
-      const double sine = std::fabs((Wide(s) * exact.cos - Wide(c) * exact.sin).value()) / length;
-      const double error = std::asin(std::min(sine, 1.0)) / w;
+      const double cross = std::fabs((Wide(s) * exact.cos - Wide(c) * exact.sin).value());
+      const double dot = (Wide(c) * exact.cos + Wide(s) * exact.sin).value();
+      const double error = std::atan2(cross, dot) / w;
       const Place place{first + r, k, Function::cos};
-      if (error > tally.position_error ||
-          (error == tally.position_error && (!tally.position_error_at || place < *tally.position_error_at))) {
+      const bool earlier = !tally.position_error_at || place < *tally.position_error_at;
+      if (error > tally.position_error || (error == tally.position_error && earlier)) {
         tally.position_error = error;
         tally.position_error_at = place;
       }
