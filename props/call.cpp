@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "sextant/fixtures/layout.hpp"
+#include "sextant/props/guarded.hpp"
 #include "sextant/reference/rope.hpp"
 
 namespace sextant {
@@ -22,7 +24,12 @@ void rotate_heads(const Kernel& kernel, const Case& c, const Encoding& encoding,
                   Heads& k) {
   std::vector<std::int64_t> positions = c.positions;
   for (std::int64_t& position : positions) position += shift;
-  const auto view = [](std::vector<float>& data, const Heads& heads) {
+  const std::vector<std::int64_t> positions_before = positions;
+  const bool in_place = kernel.capabilities.in_place == Capabilities::InPlace::only;
+  Guarded q_in(q.in), k_in(k.in), q_out(q.out.size()), k_out(k.out.size());
+  Guarded& q_result = in_place ? q_in : q_out;
+  Guarded& k_result = in_place ? k_in : k_out;
+  const auto view = [](Guarded& data, const Heads& heads) {
     return dense_heads(data.data(), DType::f32, Layout::bshd, heads.batch, heads.tokens, heads.heads,
                        heads.channels);
   };
@@ -30,24 +37,54 @@ void rotate_heads(const Kernel& kernel, const Case& c, const Encoding& encoding,
                   c.seq_len,
                   Layout::bshd,
                   dense(positions.data(), DType::i64, c.tokens()),
-                  view(q.in, q),
-                  view(k.in, k),
+                  view(q_in, q),
+                  view(k_in, k),
                   {},
-                  view(q.out, q),
-                  view(k.out, k),
+                  view(q_result, q),
+                  view(k_result, k),
                   {},
                   {},
                   0};
   kernel.rotate(call);
+  q_in.check_margins("q");
+  k_in.check_margins("k");
+  q_out.check_margins("the rotated q");
+  k_out.check_margins("the rotated k");
+  if (positions != positions_before) throw Misbehaved("the kernel changed its input positions");
+  if (!in_place) {
+    q_in.check_unchanged(q.in, "q");
+    k_in.check_unchanged(k.in, "k");
+  }
+  q.out = q_result.content();
+  k.out = k_result.content();
 }
 
 KernelFrequencies kernel_frequencies(const Kernel& kernel, const Encoding& encoding, std::int64_t seq_len) {
-  const float poison = std::numeric_limits<float>::quiet_NaN();
   const std::int64_t pairs = std::get<Rope>(encoding).pairs();
-  KernelFrequencies result{std::vector<float>(static_cast<std::size_t>(pairs), poison), poison};
-  kernel.frequencies({encoding, seq_len, dense(result.inv_freq.data(), DType::f32, pairs),
-                      dense(&result.attention_factor, DType::f32, 1)});
-  return result;
+  Guarded inv_freq(static_cast<std::size_t>(pairs)), factor(1);
+  kernel.frequencies(
+      {encoding, seq_len, dense(inv_freq.data(), DType::f32, pairs), dense(factor.data(), DType::f32, 1)});
+  inv_freq.check_margins("inv_freq");
+  factor.check_margins("attention_factor");
+  return {inv_freq.content(), factor.content().front()};
+}
+
+KernelTables kernel_tables(const Kernel& kernel, const Encoding& encoding, std::int64_t seq_len,
+                           std::vector<std::int64_t> positions) {
+  const auto tokens = static_cast<std::int64_t>(positions.size());
+  const TableForm form = kernel.capabilities.forms.front();
+  const std::int64_t width = row_width(form, std::get<Rope>(encoding).pairs());
+  const auto size = static_cast<std::size_t>(tokens * width);
+  Guarded cos(size), sin(holds_both(form) ? 0 : size);
+  const auto view = [&](Guarded& data) {
+    return form == TableForm::polar ? dense(data.data(), DType::f32, tokens, width / 2, 2)
+                                    : dense(data.data(), DType::f32, tokens, width);
+  };
+  kernel.tables({encoding, seq_len, dense(positions.data(), DType::i64, tokens), form, view(cos),
+                 holds_both(form) ? Tensor{} : view(sin)});
+  cos.check_margins("cos");
+  sin.check_margins("sin");
+  return {form, width, cos.content(), sin.content()};
 }
 
 PairTruth pair_truth(const Rope& rope, const ExactRow& row, const Bounds& bounds, std::int64_t position,

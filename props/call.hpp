@@ -32,7 +32,8 @@ struct Heads {
 /// NaN.
 [[nodiscard]] Heads make_heads(const Case& c, int stream);
 
-/// Runs `rotate` on q and k at the case's positions plus `shift`, with `encoding`, dense bshd.
+/// Runs `rotate` on q and k at the case's positions plus `shift`, with `encoding`, dense bshd, between
+/// canaries. Throws Misbehaved where the kernel wrote outside its outputs or changed an input.
 void rotate_heads(const Kernel& kernel, const Case& c, const Encoding& encoding, std::int64_t shift, Heads& q,
                   Heads& k);
 
@@ -43,6 +44,18 @@ struct KernelFrequencies {
 };
 [[nodiscard]] KernelFrequencies kernel_frequencies(const Kernel& kernel, const Encoding& encoding,
                                                    std::int64_t seq_len);
+
+/// A kernel's tables [tokens, width] in its first form; sin is empty where the form holds both functions in
+/// cos.
+struct KernelTables {
+  TableForm form;
+  std::int64_t width;
+  std::vector<float> cos, sin;
+
+  [[nodiscard]] const std::vector<float>& sin_table() const { return holds_both(form) ? cos : sin; }
+};
+[[nodiscard]] KernelTables kernel_tables(const Kernel& kernel, const Encoding& encoding, std::int64_t seq_len,
+                                         std::vector<std::int64_t> positions);
 
 /// The exact rotation of one pair: A R(m w) (x_a, x_b), its norm, and the contract's bounds on it.
 struct PairTruth {

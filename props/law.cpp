@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sextant/props/guarded.hpp"
 #include "sextant/reference/error.hpp"
 
 namespace sextant {
@@ -64,6 +65,8 @@ Outcome run_trial(const Law& law, const Trial& trial) {
     return law.check(trial);
   } catch (const Refused& refused) {
     return unsupported(refused.what());
+  } catch (const Misbehaved& fault) {
+    return {Verdict::fail, {}, fault.what()};
   } catch (const InputError&) {
     throw;
   } catch (const std::exception& error) {

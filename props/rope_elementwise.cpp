@@ -62,30 +62,18 @@ Outcome check_tables(const Trial& trial) {
   const auto& rope = std::get<Rope>(*trial.c.encoding);
   ExactRows& rows = trial.truths.rows(rope, trial.c.seq_len);
   const Bounds& bounds = trial.truths.bounds(trial.contract, rope, trial.c.seq_len);
-  const TableForm form = trial.kernel.capabilities.forms.front();
-  const std::int64_t width = row_width(form, rope.pairs());
-  const auto size = static_cast<std::size_t>(trial.c.tokens() * width);
-  std::vector<float> cos(size, NAN);
-  std::vector<float> sin(holds_both(form) ? 0 : size, NAN);
-  std::vector<std::int64_t> positions = trial.c.positions;
-  const auto view = [&](std::vector<float>& data) {
-    if (data.empty()) return Tensor{};
-    return form == TableForm::polar ? dense(data.data(), DType::f32, trial.c.tokens(), width / 2, 2)
-                                    : dense(data.data(), DType::f32, trial.c.tokens(), width);
-  };
-  trial.kernel.tables({*trial.c.encoding, trial.c.seq_len,
-                       dense(positions.data(), DType::i64, trial.c.tokens()), form, view(cos), view(sin)});
-  const std::vector<float>& sin_table = holds_both(form) ? cos : sin;
+  const KernelTables tables =
+      kernel_tables(trial.kernel, *trial.c.encoding, trial.c.seq_len, trial.c.positions);
   Measure measure;
   measure.unit = "abs";
   for (std::int64_t s = 0; s < trial.c.tokens(); ++s) {
-    const std::int64_t position = positions[static_cast<std::size_t>(s)];
+    const std::int64_t position = trial.c.positions[static_cast<std::size_t>(s)];
     const ExactRow& row = rows.at(position);
     for (std::int64_t i = 0; i < rope.pairs(); ++i) {
       const Wide& c = row.cos[static_cast<std::size_t>(i)];
       const Wide& n = row.sin[static_cast<std::size_t>(i)];
       const PairBound at = bounds.pair(i, position, c.value(), n.value());
-      const TableSlots slots = table_slots(form, rope.pairs(), i);
+      const TableSlots slots = table_slots(tables.form, rope.pairs(), i);
       const auto judge = [&](float got, const Wide& want, double entry, const Wide& partner,
                              const char* function) {
         const ElementBound bound = bounds.table_entry(at, entry, want.value(), partner.value());
@@ -94,9 +82,9 @@ Outcome check_tables(const Trial& trial) {
         measure.take(error, bound.absolute, {position, i, function, got, want.value()});
       };
       for (std::int64_t copy = 0; copy < slots.copies; ++copy) {
-        const std::int64_t shift = s * width + copy * slots.copy_step;
-        judge(cos[static_cast<std::size_t>(shift + slots.cos)], c, at.cos, n, "cos");
-        judge(sin_table[static_cast<std::size_t>(shift + slots.sin)], n, at.sin, c, "sin");
+        const std::int64_t shift = s * tables.width + copy * slots.copy_step;
+        judge(tables.cos[static_cast<std::size_t>(shift + slots.cos)], c, at.cos, n, "cos");
+        judge(tables.sin_table()[static_cast<std::size_t>(shift + slots.sin)], n, at.sin, c, "sin");
       }
     }
   }

@@ -96,6 +96,39 @@ TEST(rope_elementwise, teeth) {
   expect_caught(law, Operation::tables, nan, plain, "NaN in a table");
 }
 
+TEST(rope_elementwise, a_kernel_that_writes_where_it_must_not_fails) {
+  const std::vector<Rope> plain = {rope_of("rope(dim=16,theta=10000)")};
+  const auto spoilt = [](const std::function<void(const RotateCall&)>& before,
+                         const std::function<void(const RotateCall&)>& after) {
+    Kernel kernel = scalar_kernel();
+    kernel.rotate = [right = kernel.rotate, before, after](const RotateCall& call) {
+      if (before) before(call);
+      right(call);
+      if (after) after(call);
+    };
+    return kernel;
+  };
+  const Law law = rope_elementwise();
+  expect_caught(law, Operation::rotate, spoilt([](const RotateCall& c) { c.q.as<float>()[0] = 0.5F; }, {}),
+                plain, "input changed before it is read");
+  expect_caught(law, Operation::rotate, spoilt({}, [](const RotateCall& c) { c.k.as<float>()[0] += 1; }),
+                plain, "input changed after it is read");
+  expect_caught(law, Operation::rotate,
+                spoilt({}, [](const RotateCall& c) { c.q_out.as<float>()[c.q_out.elements()] = 0; }), plain,
+                "one element past the end");
+  expect_caught(law, Operation::rotate, spoilt({}, [](const RotateCall& c) { c.k_out.as<float>()[-1] = 0; }),
+                plain, "one element before the start");
+  expect_caught(law, Operation::rotate,
+                spoilt([](const RotateCall& c) { c.positions.as<std::int64_t>()[0] += 1; }, {}), plain,
+                "positions changed");
+  Kernel table = scalar_kernel();
+  table.tables = [right = table.tables](const TablesCall& call) {
+    right(call);
+    call.sin.as<float>()[call.sin.elements()] = 0;
+  };
+  expect_caught(law, Operation::tables, table, plain, "one element past a table");
+}
+
 TEST(rope_elementwise, one_ulp_beyond_the_bound_is_caught_and_within_it_is_not) {
   // At position 0 the textbook entry is exactly 1: the contract allows one u there, and no more than one.
   const auto nudged = [](float entry) {

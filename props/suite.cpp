@@ -7,13 +7,16 @@
 #include <cmath>
 #include <set>
 
+#include "sextant/props/call.hpp"
 #include "sextant/reference/error.hpp"
+#include "sextant/reference/oracle/audit.hpp"
 #include "sextant/reference/rope.hpp"
 
 namespace sextant {
 namespace {
 
 constexpr std::int64_t kShort = 512;
+constexpr std::int64_t kAudited = 16384;  // positions of each subject whose audited points are recomputed
 
 /// The record of one kernel and operation, and the worst case that failed.
 struct Cell {
@@ -106,6 +109,7 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
         }
         Outcome outcome = run_trial(law, {fitted, operation, *slot.kernel, slot.contract, truths});
         result.elements += outcome.measure.elements;
+        result.no_claim += outcome.measure.no_claim;
         if (outcome.verdict == Verdict::mistrusted && outcome.measure.no_claim > 0) {
           slot.empty_claims.emplace_back(std::move(fitted), std::move(outcome));
         } else {
@@ -135,6 +139,27 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
   }
 }
 
+/// The truth of a subject against MPFR; frequencies beyond the oracle's range have their truth from MPFR
+/// itself.
+Audit audit_of(const Subject& subject) {
+  for (const Wide& w : exact_frequencies(subject.rope, subject.context).inv_freq) {
+    if (!(w.hi < 0x1p32)) return {};
+  }
+  const Oracle oracle(subject.rope, subject.context, 0, subject.context);
+  return audit(oracle, subject.rope, subject.context, 0, std::min(subject.context, kAudited));
+}
+
+/// A kernel that throws here has thrown in its laws too, where it is judged.
+std::optional<DriftRecord> drift_of(const Kernel& kernel, const Subject& subject, Truths& truths) {
+  try {
+    return measure_drift(kernel, subject, truths);
+  } catch (const InputError&) {
+    throw;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
 
 SuiteResult run_suite(const SuiteOptions& options) {
@@ -151,9 +176,11 @@ SuiteResult run_suite(const SuiteOptions& options) {
     for (const Law& law : options.laws) {
       if (law.needs_encoding) run_law(options, law, &subject, truths, result);
     }
+    result.audit += audit_of(subject);
     for (const Kernel& kernel : options.kernels) {
-      if (kernel.unavailable.empty() && kernel.tables)
-        result.drift.push_back(measure_drift(kernel, subject, truths));
+      if (!kernel.unavailable.empty() || !kernel.tables) continue;
+      if (std::optional<DriftRecord> drift = drift_of(kernel, subject, truths))
+        result.drift.push_back(std::move(*drift));
     }
   }
   return result;
@@ -178,20 +205,7 @@ DriftRecord measure_drift(const Kernel& kernel, const Subject& subject, Truths& 
   drift.positions = static_cast<std::int64_t>(rows.size());
 
   const Rope& rope = subject.rope;
-  const TableForm form = kernel.capabilities.forms.front();
-  const auto width = static_cast<std::size_t>(row_width(form, rope.pairs()));
-  std::vector<float> cos(rows.size() * width, NAN);
-  std::vector<float> sin(holds_both(form) ? 0 : cos.size(), NAN);
-  const auto view = [&](std::vector<float>& data) {
-    if (data.empty()) return Tensor{};
-    return form == TableForm::polar ? dense(data.data(), DType::f32, rows.size(), width / 2, 2)
-                                    : dense(data.data(), DType::f32, rows.size(), width);
-  };
-  const Encoding encoding = rope;
-  kernel.tables(
-      {encoding, subject.context, dense(rows.data(), DType::i64, rows.size()), form, view(cos), view(sin)});
-  const std::vector<float>& sin_table = holds_both(form) ? cos : sin;
-
+  const KernelTables tables = kernel_tables(kernel, rope, subject.context, rows);
   ExactRows& exact = truths.rows(rope, subject.context);
   const Bounds& bounds = truths.bounds(parse_contract("exact-angle"), rope, subject.context);
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -205,17 +219,18 @@ DriftRecord measure_drift(const Kernel& kernel, const Subject& subject, Truths& 
     for (std::int64_t i = 0; i < rope.pairs(); ++i) {
       const Wide& c = row.cos[static_cast<std::size_t>(i)];
       const Wide& s = row.sin[static_cast<std::size_t>(i)];
-      const TableSlots slots = table_slots(form, rope.pairs(), i);
+      const TableSlots slots = table_slots(tables.form, rope.pairs(), i);
       const PairBound at = bounds.pair(i, position, c.value(), s.value());
       const auto take = [&](float got, const Wide& want, double bound) {
         const double error = std::isfinite(got) ? std::fabs((Wide(got) - want).value()) : INFINITY;
         if (error > worst.max_abs) worst = {octave, position, i, error};
         if (error > bound && !drift.leaves_exact_angle) drift.leaves_exact_angle = position;
       };
-      take(cos[r * width + static_cast<std::size_t>(slots.cos)], c,
+      take(tables.cos[r * static_cast<std::size_t>(tables.width) + static_cast<std::size_t>(slots.cos)], c,
            bounds.table_entry(at, at.cos, c.value(), s.value()).absolute);
-      take(sin_table[r * width + static_cast<std::size_t>(slots.sin)], s,
-           bounds.table_entry(at, at.sin, s.value(), c.value()).absolute);
+      take(tables
+               .sin_table()[r * static_cast<std::size_t>(tables.width) + static_cast<std::size_t>(slots.sin)],
+           s, bounds.table_entry(at, at.sin, s.value(), c.value()).absolute);
     }
   }
   return drift;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sextant/props/law.hpp"
+#include "sextant/reference/oracle/audit.hpp"
 
 namespace sextant {
 
@@ -68,8 +69,10 @@ struct DriftRecord {
 struct SuiteResult {
   std::vector<VerdictRecord> verdicts;
   std::vector<DriftRecord> drift;
+  Audit audit;  ///< of the truth itself, against MPFR
   std::int64_t cases = 0;
   std::int64_t elements = 0;
+  std::int64_t no_claim = 0;
   std::int64_t positions = 0;
 };
 

@@ -112,7 +112,7 @@ TEST(suite, drift_shows_where_the_textbook_kernel_leaves_exact_angle) {
   EXPECT_LT(*drift.leaves_exact_angle, 64);
   ASSERT_GT(drift.by_octave.size(), 10u);
   EXPECT_EQ(drift.by_octave.front().max_abs, 0);
-  // kernels.md 2.3: 9.3e-3 over every position below 131072; a sample sees at least a quarter of it.
+  // 9.3e-3 over every position below 131072; a sample sees at least a quarter of it.
   EXPECT_GT(drift.by_octave.back().max_abs, 2e-3);
   EXPECT_LT(drift.by_octave.back().max_abs, 9.4e-3);
 }

@@ -7,8 +7,7 @@
 
 namespace sextant {
 
-/// Only pass passes. Verdicts over cases merge to the first of this order that is present, as interface.md 6
-/// has it.
+/// Only pass passes. Verdicts over cases merge to the first of this order that is present.
 enum class Verdict { fail, crashed, mistrusted, undecided, pass, unavailable, unsupported };
 [[nodiscard]] std::string_view to_string(Verdict verdict);
 

@@ -40,7 +40,7 @@ TEST(decimal, ties_of_rational_frequencies_are_decided_symbolically) {
   EXPECT_EQ(inv_freq_text("rope(dim=4,theta=4,scaling=ntk(factor=4))", 1, 2), "0.12");
   EXPECT_EQ(inv_freq_text("rope(dim=4,theta=64,scaling=linear(factor=4))", 1, 4), "0.03125");
   EXPECT_EQ(inv_freq_text("rope(dim=4,theta=64,scaling=linear(factor=4))", 1, 3), "0.0312");
-  // schemes.md 16: yarn, d = 64, L = 4096, s = 40: w_16 = 0.0055 exactly.
+  // Yarn, d = 64, L = 4096, s = 40: w_16 = 0.0055 exactly.
   EXPECT_EQ(inv_freq_text("rope(dim=64,theta=10000,scaling=yarn(factor=40,original=4096))", 16, 30),
             "0.00550000000000000000000000000000");
   EXPECT_EQ(inv_freq_text("rope(dim=64,theta=10000,scaling=yarn(factor=40,original=4096))", 16, 1), "0.006");

@@ -9,7 +9,7 @@
 
 namespace sextant {
 
-/// Which two channels form pair i of a head with rotary width d (schemes.md "Rotation layouts"):
+/// Which two channels form pair i of a head with rotary width d:
 /// half (i, i + d/2), as GPT-NeoX and Llama; interleaved (2i, 2i+1), as GPT-J; deinterleave reads (2i, 2i+1)
 /// and writes (i, i + d/2), as DeepSeek-V3 in HuggingFace.
 enum class Pairing { half, interleaved, deinterleave };

@@ -49,7 +49,7 @@ struct CheckValue {
   const char* value;
 };
 
-// schemes.md section 16, computed there with mpmath at 80 digits.
+// Computed with mpmath at 80 digits, apart from this project.
 const CheckValue kCheckValues[] = {
     {"rope(dim=128,theta=10000)", 1, 1, "0.86596432336006535235"},
     {"rope(dim=128,theta=10000)", 1, 7, "0.36517412725483770582"},
@@ -204,7 +204,7 @@ TEST(rope, longrope_switches_past_the_original_length_and_its_factor_does_not) {
   expect_value(frequencies<Mpfr>(phi, 1).attention_factor, "1.0801234497346433718", "longrope");
 }
 
-// schemes.md 15: (d, theta, L, s) -> low, high of the ramp, degenerate ranges included.
+// (d, theta, L, s) -> low, high of the ramp, degenerate ranges included.
 TEST(rope, yarn_ranges) {
   struct Range {
     const char* encoding;
@@ -228,7 +228,7 @@ TEST(rope, yarn_ranges) {
   }
 }
 
-// schemes.md 4.5, degenerate ranges as HuggingFace computes them.
+// Degenerate ranges as HuggingFace computes them.
 TEST(rope, yarn_degenerate_ranges) {
   const WorkingDigits scope(50);
   const auto ratio = [](const char* scaling, const char* theta, std::size_t pair) {

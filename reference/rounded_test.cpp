@@ -47,7 +47,7 @@ TEST(rounded, bound_is_kept_and_sharp_for_every_scaling) {
 }
 
 TEST(rounded, known_blends) {
-  // kernels.md 2.2: with a correctly rounded pow, Llama 3.1 pair 33 is off by 5.4 u, YaRN-Llama-2 pair 45
+  // With a correctly rounded pow, Llama 3.1 pair 33 is off by 5.4 u, YaRN-Llama-2 pair 45
   // by 6.3 u.
   for (const auto& [text, pair] :
        {std::pair{"rope(dim=128,theta=500000,scaling=llama3(factor=8,low=1,high=4,original=8192))", 33},

@@ -204,13 +204,13 @@ TEST_F(Command, tables_of_configs_agree_with_golden_to_38_digits) {
   std::printf("table: %zu values of %zu configs agree to 38 digits\n", values, golden.at("rope").size());
 }
 
-TEST_F(Command, verify_passes_with_the_textbook_kernel_on_at_least_40_real_configs) {
+TEST_F(Command, every_own_kernel_passes_on_at_least_40_real_configs) {
   const Ended ended = run("verify --cases 1 --json run.json");
   ASSERT_EQ(ended.status, 0) << ended.out << ended.err;
   const json run = json::parse(read_file(folder_ / "run.json"));
   std::set<std::string> models;
   for (const json& verdict : run.at("verdicts")) {
-    EXPECT_TRUE(verdict.at("verdict") == "pass" || verdict.at("kernel") != "scalar") << verdict;
+    EXPECT_TRUE(verdict.at("verdict") == "pass" || verdict.at("verdict") == "unsupported") << verdict;
     if (verdict.at("kernel") == "scalar" && verdict.at("model").is_string())
       models.insert(verdict.at("model"));
   }

@@ -69,6 +69,12 @@ class Painter {
   bool colours_;
 };
 
+/// Error over bound: 0.79, or 1.5e+07 where it is far above.
+std::string share_of(const VerdictRecord& record) {
+  const double share = record.measure.share();
+  return share < 100 ? fmt::format("{:.2f}", share) : fmt::format("{:.2g}", share);
+}
+
 /// Which of the usual tolerances would have let this error pass.
 std::string usual_tolerances(const Witness& witness) {
   const double error = std::fabs(witness.got - witness.want);
@@ -83,10 +89,14 @@ std::string usual_tolerances(const Witness& witness) {
 }
 
 std::string failure_text(const VerdictRecord& record, const Painter& painter) {
-  std::string text =
-      fmt::format("{} {}: {} on {}, {}: worst {:.4g} {}, bound {:.4g}\n", painter.verdict(record.verdict, 0),
-                  record.kernel, record.law, to_string(record.operation), where(record), record.measure.worst,
-                  record.measure.unit, record.measure.bound);
+  std::string text = fmt::format("{} {}: {} on {}, {}", painter.verdict(record.verdict, 0), record.kernel,
+                                 record.law, to_string(record.operation), where(record));
+  if (record.measure.witness && record.measure.share() > 1) {
+    const Witness& w = *record.measure.witness;
+    text += fmt::format(": worst {:.4g} {} at position {}, pair {}, bound {:.4g}", record.measure.worst,
+                        record.measure.unit, w.position, w.pair, record.measure.bound);
+  }
+  text += "\n";
   if (!record.reason.empty()) text += fmt::format("     {}\n", record.reason);
   if (record.witness) {
     const Witness& w = *record.witness;
@@ -107,7 +117,7 @@ void add_groups(const Run& run, const Painter& painter, std::string& text) {
   std::size_t width = 6;
   for (const Group& group : groups) width = std::max(width, group.kernel.size());
   text += fmt::format("{:<{}}  {:<40} {:<12} {:>9}  {:>6}  {}\n", "kernel", width, "law on operation",
-                      "verdict", "encodings", "cases", "nearest to its bound");
+                      "verdict", "passed", "cases", "largest error / bound");
   std::map<std::string, std::size_t> shown;
   std::size_t left_out = 0;
   // With many kernels a kernel's passing lines fold into one, so that the text fits a screen.
@@ -123,8 +133,7 @@ void add_groups(const Run& run, const Painter& painter, std::string& text) {
       continue;
     }
     const std::string near =
-        group.worst ? fmt::format("{:.2f} of it: {}", group.worst->measure.share(), where(*group.worst))
-                    : group.reason;
+        group.worst ? fmt::format("{}: {}", share_of(*group.worst), where(*group.worst)) : group.reason;
     text += fmt::format("{:<{}}  {:<40} {} {:>4}/{:<4}  {:>6}  {}\n", group.kernel, width,
                         fmt::format("{} on {}", group.law, to_string(group.operation)),
                         painter.verdict(group.verdict, 12), group.passed, group.judged, group.cases, near);
@@ -141,9 +150,9 @@ void add_groups(const Run& run, const Painter& painter, std::string& text) {
       if (group->worst && (!nearest || group->worst->measure.share() > nearest->worst->measure.share()))
         nearest = group;
     }
-    const std::string near = nearest ? fmt::format("{:.2f} of it: {} on {}", nearest->worst->measure.share(),
-                                                   nearest->law, where(*nearest->worst))
-                                     : sum.reason;
+    const std::string near =
+        nearest ? fmt::format("{}: {} on {}", share_of(*nearest->worst), nearest->law, where(*nearest->worst))
+                : sum.reason;
     text += fmt::format("{:<{}}  {:<40} {} {:>4}/{:<4}  {:>6}  {}\n", kernel, width,
                         fmt::format("{} laws", list.size()), painter.verdict(sum.verdict, 12), sum.passed,
                         sum.judged, sum.cases, near);
@@ -162,9 +171,13 @@ void add_failures(const Run& run, const Painter& painter, std::string& text) {
     return a->verdict != b->verdict ? a->verdict < b->verdict : a->measure.share() > b->measure.share();
   });
   std::set<std::tuple<std::string, std::string, Operation>> seen;
-  std::stable_partition(failures.begin(), failures.end(), [&](const VerdictRecord* record) {
-    return seen.emplace(record->kernel, record->law, record->operation).second;
-  });
+  std::vector<const VerdictRecord*> first, rest;
+  for (const VerdictRecord* record : failures) {
+    const bool is_first = seen.emplace(record->kernel, record->law, record->operation).second;
+    (is_first ? first : rest).push_back(record);
+  }
+  first.insert(first.end(), rest.begin(), rest.end());
+  failures = std::move(first);
   text += "\n";
   for (std::size_t i = 0; i < std::min(kMostFailures, failures.size()); ++i)
     text += failure_text(*failures[i], painter);
@@ -229,11 +242,22 @@ std::string to_text(const Run& run, bool colours) {
   add_groups(run, painter, text);
   add_failures(run, painter, text);
   add_drift(run, text);
+  std::set<std::string> encodings;
+  for (const VerdictRecord& record : run.result.verdicts)
+    encodings.insert(record.encoding ? where(record) : "");
+  encodings.erase("");
   text += fmt::format(
-      "\n{} models and encodings, {} cases, {} positions, {} elements judged; seed {}; {:.1f} s\n",
-      run.models, run.result.cases, run.result.positions, run.result.elements, run.seed, run.seconds);
+      "\n{} encodings, {} cases, {} positions; {} elements judged, {} without claim (beyond what their "
+      "contract bounds); seed {}; {:.1f} s\n",
+      encodings.size(), run.result.cases, run.result.positions, run.result.elements, run.result.no_claim,
+      run.seed, run.seconds);
+  if (run.result.audit.points > 0) {
+    text += fmt::format("truth audited against MPFR at {} points: {}\n", run.result.audit.points,
+                        run.result.audit.kept() ? "all within the proved bounds"
+                                                : "BOUND BROKEN, trust no verdict of this run");
+  }
   if (!run.not_supported.empty()) {
-    text += fmt::format("{} models not supported yet (their schemes): see sextant list models\n",
+    text += fmt::format("{} encodings of other schemes are not supported yet: see sextant list models\n",
                         run.not_supported.size());
   }
   bool first = true;

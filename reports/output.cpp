@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -107,6 +108,8 @@ std::string printable(std::string_view text) {
 }
 
 bool is_terminal(int descriptor) { return isatty(descriptor) == 1; }
+
+bool wants_colours(int descriptor) { return is_terminal(descriptor) && std::getenv("NO_COLOR") == nullptr; }
 
 Progress::Progress() : on_terminal_(is_terminal(STDERR_FILENO)) {}
 

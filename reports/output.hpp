@@ -24,6 +24,8 @@ void print_text(std::string_view text, bool to_standard_error);
 [[nodiscard]] std::string printable(std::string_view text);
 
 [[nodiscard]] bool is_terminal(int descriptor);
+/// A terminal, and no NO_COLOR in the environment.
+[[nodiscard]] bool wants_colours(int descriptor);
 
 /// Progress of long work on standard error: a line that is redrawn on a terminal, nothing in a pipe.
 class Progress {

@@ -80,6 +80,7 @@ std::vector<std::pair<Verdict, std::size_t>> summary_of(const Run& run) {
 }
 
 int exit_status(const Run& run) {
+  if (!run.result.audit.kept()) return 1;
   bool passed = false;
   for (const auto& [verdict, count] : summary_of(run)) {
     if (count == 0) continue;
@@ -117,6 +118,8 @@ std::string to_json(const Run& run) {
         {"cases", run.result.cases},
         {"positions", run.result.positions},
         {"elements", run.result.elements},
+        {"no_claim", run.result.no_claim},
+        {"audit", {{"points", run.result.audit.points}, {"kept", run.result.audit.kept()}}},
         {"not_supported", std::move(not_supported)}}},
       {"verdicts", std::move(verdicts)},
       {"drift", std::move(drift)},

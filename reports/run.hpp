@@ -1,4 +1,4 @@
-// The run document: verdicts and measures as JSON, from which every report is drawn (interface.md 6).
+// The run document: verdicts and measures as JSON, from which every report is drawn.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// The sextant command: verbs, one line per error, exit statuses (interface.md 7).
+// The sextant command: verbs, one line per error, exit statuses.
 #include <fmt/format.h>
 
 #include <csignal>

@@ -1,4 +1,4 @@
-// The document of a sweep: JSON (interface.md 6), from which shards merge to the bytes of one run.
+// The document of a sweep: JSON from which shards merge to the bytes of one run.
 #pragma once
 #include <optional>
 #include <string>

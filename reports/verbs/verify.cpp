@@ -21,7 +21,7 @@ constexpr std::uint64_t kDefaultSeed = 20260101;
 
 struct Options {
   std::vector<std::string> kernels, encodings, laws;
-  int cases = 6;
+  int cases = 8;
   std::string seed;
   std::string contract;
   std::string json;
@@ -107,7 +107,7 @@ int verify(const Options& options) {
 
   if (!options.json.empty()) write_document(options.json, to_json(run));
   const bool to_error = options.json == "-";
-  const std::string text = to_text(run, is_terminal(to_error ? STDERR_FILENO : STDOUT_FILENO));
+  const std::string text = to_text(run, wants_colours(to_error ? STDERR_FILENO : STDOUT_FILENO));
   print_text(text, to_error);
   return exit_status(run);
 }
