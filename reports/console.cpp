@@ -153,9 +153,11 @@ void add_groups(const Run& run, const Painter& painter, std::string& text) {
     const std::string near =
         nearest ? fmt::format("{}: {} on {}", share_of(*nearest->worst), nearest->law, where(*nearest->worst))
                 : sum.reason;
-    text += fmt::format("{:<{}}  {:<40} {} {:>4}/{:<4}  {:>6}  {}\n", kernel, width,
+    const bool some_not_offered = nearest && sum.passed < sum.judged && !sum.reason.empty();
+    text += fmt::format("{:<{}}  {:<40} {} {:>4}/{:<4}  {:>6}  {}{}{}\n", kernel, width,
                         fmt::format("{} laws", list.size()), painter.verdict(sum.verdict, 12), sum.passed,
-                        sum.judged, sum.cases, near);
+                        sum.judged, sum.cases, near, some_not_offered ? "; " : "",
+                        some_not_offered ? sum.reason : "");
   }
   if (left_out > 0) text += fmt::format("... and {} more lines: see --json\n", left_out);
 }
@@ -221,10 +223,13 @@ void add_drift(const Run& run, std::string& text) {
     if (!summary.first) {
       text += fmt::format("  {}: keeps it at every position tried, {} encodings", kernel, summary.models);
     } else {
-      text +=
-          fmt::format("  {}: leaves it at position {} ({}) .. {} ({}); {} of {} encodings keep it", kernel,
-                      *summary.first->leaves_exact_angle, name(*summary.first),
-                      *summary.last->leaves_exact_angle, name(*summary.last), summary.kept, summary.models);
+      std::string from =
+          fmt::format("position {} ({})", *summary.first->leaves_exact_angle, name(*summary.first));
+      if (summary.first != summary.last) {
+        from += fmt::format(" .. {} ({})", *summary.last->leaves_exact_angle, name(*summary.last));
+      }
+      text += fmt::format("  {}: leaves it at {}; {} of {} encodings keep it", kernel, from, summary.kept,
+                          summary.models);
     }
     if (summary.worst) {
       text += fmt::format("; worst |error| {:.2g} at position {} ({})", summary.octave.max_abs,

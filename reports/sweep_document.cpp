@@ -37,11 +37,20 @@ ordered_json errors_of(const Errors& errors) {
           {"max_abs", number(errors.max_abs)}, {"sum_ulp_2_16", hex_of(errors.sum)}};
 }
 
-ordered_json witness_of(const std::optional<TallyWitness>& witness) {
+/// The components of a rotated pair are a and b; in a tally they count as cos and sin.
+const char* name_of(Function function, const std::string& operation) {
+  if (operation == "rotate") return function == Function::cos ? "a" : "b";
+  return name_of(function);
+}
+
+ordered_json witness_of(const std::optional<TallyWitness>& witness, const std::string& operation) {
   if (!witness) return nullptr;
-  return {{"position", witness->position},          {"pair", witness->pair},
-          {"function", name_of(witness->function)}, {"got", number(witness->got)},
-          {"want", number(witness->want)},          {"ulp", number(witness->ulp)}};
+  return {{"position", witness->position},
+          {"pair", witness->pair},
+          {"function", name_of(witness->function, operation)},
+          {"got", number(witness->got)},
+          {"want", number(witness->want)},
+          {"ulp", number(witness->ulp)}};
 }
 
 ordered_json place_of(const std::optional<Place>& place) {
@@ -116,8 +125,9 @@ std::string text_at(const json& object, const char* key, const std::string& file
 
 Function function_at(const json& object, const std::string& file) {
   const std::string name = text_at(object, "function", file);
-  if (name != "cos" && name != "sin") refuse(file, "function is neither cos nor sin");
-  return name == "cos" ? Function::cos : Function::sin;
+  if (name == "cos" || name == "a") return Function::cos;
+  if (name == "sin" || name == "b") return Function::sin;
+  refuse(file, "function is none of cos, sin, a, b");
 }
 
 UlpSum sum_in(const std::string& hex, const std::string& file) {
@@ -203,14 +213,14 @@ std::string to_json(const SweepDocument& d) {
       {"undecided", tally.all.undecided},
       {"nan", tally.all.nan},
       {"no_claim", d.result.no_claim},
-      {"position_error", number(d.result.position_error)},
+      {"position_error", d.operation == "rotate" ? ordered_json(nullptr) : number(d.result.position_error)},
       {"position_error_at", place_of(d.result.position_error_at)},
       {"contract", d.contract ? ordered_json{{"name", *d.contract},
                                              {"broken", d.result.broken},
                                              {"first_broken", place_of(d.result.first_broken)}}
                               : ordered_json(nullptr)},
-      {"witness", witness_of(tally.worst)},
-      {"first_nan", witness_of(tally.first_nan)},
+      {"witness", witness_of(tally.worst, d.operation)},
+      {"first_nan", witness_of(tally.first_nan, d.operation)},
       {"replay", replay_of(d)},
       {"worst_case", worst_case_of(d)},
       {"by_octave", std::move(octaves)},
@@ -263,7 +273,8 @@ SweepDocument parse_sweep(std::string_view text, const std::string& file) {
   tally.worst = witness_in(at(document, "witness", file), file);
   tally.first_nan = witness_in(at(document, "first_nan", file), file);
   d.result.no_claim = integer_at<std::int64_t>(document, "no_claim", file);
-  d.result.position_error = number_at(document, "position_error", file);
+  if (!at(document, "position_error", file).is_null())
+    d.result.position_error = number_at(document, "position_error", file);
   d.result.position_error_at = place_in(at(document, "position_error_at", file), file);
   if (const json& contract = at(document, "contract", file); !contract.is_null()) {
     d.contract = text_at(contract, "name", file);
@@ -329,10 +340,10 @@ std::string to_text(const SweepDocument& d) {
       "{}\n{} {}, {} of positions {}:{}{}, truth {}\n\n", d.encoding, d.kernel.empty() ? "table" : "kernel",
       d.kernel.empty() ? d.table : d.kernel, d.operation, d.positions.begin, d.positions.end,
       d.shard ? fmt::format(", shard {}/{}", d.shard->index, d.shard->count) : "", d.truth);
-  text +=
-      fmt::format("points {}   max {:.6g} {}   mean {:.6g} {}   max |error| {:.3g}   position error {:.3g}\n",
-                  tally.points, tally.all.max_ulp, unit, tally.all.mean_ulp(), unit, tally.all.max_abs,
-                  d.result.position_error);
+  const std::string position_error =
+      d.operation == "rotate" ? "" : fmt::format("   position error {:.3g}", d.result.position_error);
+  text += fmt::format("points {}   max {:.6g} {}   mean {:.6g} {}   max |error| {:.3g}{}\n", tally.points,
+                      tally.all.max_ulp, unit, tally.all.mean_ulp(), unit, tally.all.max_abs, position_error);
   text += fmt::format("not correctly rounded {} of {}   undecided {}   NaN {}\n",
                       tally.all.not_correctly_rounded, tally.all.values, tally.all.undecided, tally.all.nan);
   if (d.contract) {
@@ -345,8 +356,9 @@ std::string to_text(const SweepDocument& d) {
   }
   const auto show = [&](const char* what, const std::optional<TallyWitness>& w) {
     if (!w) return;
-    text += fmt::format("{}: position {}, pair {}, {}: got {:.9g}, nearest {:.9g}, {:.6g} {}\n", what,
-                        w->position, w->pair, name_of(w->function), w->got, w->want, w->ulp, unit);
+    text +=
+        fmt::format("{}: position {}, pair {}, {}: got {:.9g}, nearest {:.9g}, {:.6g} {}\n", what,
+                    w->position, w->pair, name_of(w->function, d.operation), w->got, w->want, w->ulp, unit);
   };
   show("worst", tally.worst);
   show("first NaN", tally.first_nan);

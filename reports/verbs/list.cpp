@@ -120,11 +120,12 @@ std::string to_text(const ordered_json& list) {
   for (const ordered_json& entry : list) {
     text += fmt::format("{:<{}}  {}", entry.at("id").get<std::string>(), width,
                         entry.at("title").get<std::string>());
-    for (const char* key : {"status", "reason", "encoding", "contract", "example"}) {
+    for (const char* key : {"status", "reason", "encoding", "contract", "example", "blind_to"}) {
       if (!entry.contains(key) || !entry.at(key).is_string()) continue;
       const std::string value = entry.at(key);
       if (value == "available" || value == "supported") continue;
-      text += fmt::format("  {}", value.size() > 120 ? value.substr(0, 117) + "..." : value);
+      text += fmt::format("  {}{}", std::string_view(key) == "blind_to" ? "blind to: " : "",
+                          value.size() > 120 ? value.substr(0, 117) + "..." : value);
     }
     text += "\n";
   }
