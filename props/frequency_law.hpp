@@ -24,6 +24,22 @@ template <class ScalingType>
   return kFactors[draw % std::size(kFactors)];
 }
 
+/// The encoding of a law of YaRN: the given one, or a default RoPE stretched by draw; nothing where it has
+/// another scaling.
+[[nodiscard]] inline std::optional<Rope> with_yarn(Rope rope, std::int64_t context, std::uint64_t draw) {
+  if (std::holds_alternative<scaling::None>(rope.scaling) && rope.theta > 1) {
+    scaling::Yarn yarn;
+    yarn.factor = drawn_factor(draw);
+    yarn.original = context;
+    yarn.truncate = draw % 3 != 0;
+    if (draw % 4 == 1) yarn.mscale = 1;
+    if (draw % 4 == 1) yarn.mscale_all_dim = 0.707;
+    if (draw % 4 == 2) yarn.attention_factor = 1.2;
+    rope.scaling = yarn;
+  }
+  return std::holds_alternative<scaling::Yarn>(rope.scaling) ? std::optional(rope) : std::nullopt;
+}
+
 /// A space of cases for `frequencies`: one token, whose position fixes the current length.
 [[nodiscard]] inline CaseSpace frequency_space(Rope rope, std::int64_t context) {
   CaseSpace space;
@@ -64,6 +80,12 @@ struct FrequencyPair {
     measure.take(std::isfinite(got_value.hi) ? error / ulp : INFINITY, bound * (1 + 0x1p-40) / ulp,
                  {trial.c.seq_len - 1, pair, statement, got_value.value(), want_value.value()});
   }
+  /// w'/w never rises from one pair to the next, within the slack of both. Called for every pair in order.
+  void judge_fall(std::int64_t pair, double ratio, double slack) {
+    if (pair > 0) judge_side(pair, -1, ratio, ratio_before_, slack + slack_before_, "w'/w does not rise");
+    ratio_before_ = ratio;
+    slack_before_ = slack;
+  }
   /// got >= want - bound (sign +1) or got <= want + bound (sign -1).
   void judge_side(std::int64_t pair, int sign, const Wide& got_value, const Wide& want_value, double bound,
                   const char* statement) {
@@ -73,6 +95,10 @@ struct FrequencyPair {
                  bound * (1 + 0x1p-40) / ulp,
                  {trial.c.seq_len - 1, pair, statement, got_value.value(), want_value.value()});
   }
+
+ private:
+  double ratio_before_ = 0;
+  double slack_before_ = 0;
 };
 
 }  // namespace sextant

@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "sextant/fixtures/layout.hpp"
+#include "sextant/props/call.hpp"
 #include "sextant/reference/oracle/oracle.hpp"
 #include "sextant/reference/rope.hpp"
 #include "sextant/reference/truth.hpp"
@@ -43,14 +43,9 @@ class Stages {
   Stages(const Kernel& kernel, const Rope& rope, std::int64_t seq_len)
       : kernel_(kernel), rope_(rope), seq_len_(seq_len), exact_(rope, seq_len, 0, 0) {
     if (!kernel.frequencies) return;
-    const std::int64_t pairs = rope.pairs();
-    std::vector<float> inv_freq(static_cast<std::size_t>(pairs), NAN);
-    float factor = NAN;
-    const Encoding encoding = rope;
-    kernel.frequencies(
-        {encoding, seq_len, dense(inv_freq.data(), DType::f32, pairs), dense(&factor, DType::f32, 1)});
-    factor_ = factor;
-    stored_.emplace(Oracle::from_stored(inv_freq, factor_, 0, 0));
+    const KernelFrequencies stored = kernel_frequencies(kernel, rope, seq_len);
+    factor_ = stored.attention_factor;
+    stored_.emplace(Oracle::from_stored(stored.inv_freq, factor_, 0, 0));
   }
 
   [[nodiscard]] Ladder at(std::int64_t position) const {
@@ -87,21 +82,12 @@ class Stages {
   }
 
   [[nodiscard]] Level table_level(std::int64_t position) const {
-    const TableForm form = kernel_.capabilities.forms.front();
-    const std::int64_t width = row_width(form, rope_.pairs());
-    std::vector<float> cos(static_cast<std::size_t>(width), NAN), sin(holds_both(form) ? 0 : cos.size(), NAN);
-    const auto view = [&](std::vector<float>& data) {
-      return form == TableForm::polar ? dense(data.data(), DType::f32, 1, width / 2, 2)
-                                      : dense(data.data(), DType::f32, 1, width);
-    };
-    const Encoding encoding = rope_;
-    kernel_.tables({encoding, seq_len_, dense(&position, DType::i64, 1), form, view(cos),
-                    sin.empty() ? Tensor{} : view(sin)});
+    const KernelTables tables = kernel_tables(kernel_, rope_, seq_len_, {position});
     Level level;
     for (std::int64_t k = 0; k < rope_.pairs(); ++k) {
-      const TableSlots slots = table_slots(form, rope_.pairs(), k);
-      level.cos.emplace_back(double{cos[static_cast<std::size_t>(slots.cos)]});
-      level.sin.emplace_back(double{(sin.empty() ? cos : sin)[static_cast<std::size_t>(slots.sin)]});
+      const TableSlots slots = table_slots(tables.form, rope_.pairs(), k);
+      level.cos.emplace_back(double{tables.cos[static_cast<std::size_t>(slots.cos)]});
+      level.sin.emplace_back(double{tables.sin_table()[static_cast<std::size_t>(slots.sin)]});
     }
     return level;
   }

@@ -15,8 +15,6 @@ Outcome check(const Trial& trial) {
   if (!has_scaling<scaling::Llama3>(trial.c)) return unsupported("the encoding has no llama3 scaling");
   FrequencyPair f(trial);
   const auto& llama3 = std::get<scaling::Llama3>(f.scaled.scaling);
-  double before = 0;
-  double before_slack = 0;
   for (std::int64_t k = 0; k < f.scaled.pairs(); ++k) {
     const auto i = static_cast<std::size_t>(k);
     const Wide got = f.got.inv_freq[i];
@@ -33,11 +31,7 @@ Outcome check(const Trial& trial) {
       f.judge(k, got, divided, slack, "w/s: wavelength above L/low");
     f.judge_side(k, -1, got, kept, slack, "at most w");
     f.judge_side(k, +1, got, divided, slack, "at least w/s");
-    const double ratio = got.value() / kept.value();
-    const double ratio_slack = slack / kept.value();
-    if (k > 0) f.judge_side(k, -1, ratio, before, ratio_slack + before_slack, "w'/w does not rise");
-    before = ratio;
-    before_slack = ratio_slack;
+    f.judge_fall(k, got.value() / kept.value(), slack / kept.value());
   }
   return judged(std::move(f.measure));
 }

@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "sextant/fixtures/generators/case.hpp"
-#include "sextant/fixtures/layout.hpp"
+#include "sextant/props/call.hpp"
 #include "sextant/reference/error.hpp"
 #include "sextant/reference/oracle/oracle.hpp"
 #include "sextant/reference/rope.hpp"
@@ -356,7 +356,6 @@ struct Stored {
 Stored stored_of(const SweepSubject& subject) {
   Stored stored;
   if (subject.truth == Truth::exact) return stored;
-  const std::int64_t pairs = subject.rope.pairs();
   stored.factor = exact_frequencies(subject.rope, subject.seq_len).attention_factor.value();
   if (subject.table) {
     if (!subject.table->inv_freq())
@@ -364,12 +363,9 @@ Stored stored_of(const SweepSubject& subject) {
     stored.inv_freq = *subject.table->inv_freq();
   } else {
     if (!subject.kernel->frequencies) throw InputError("--truth needs a kernel that offers frequencies");
-    stored.inv_freq.assign(static_cast<std::size_t>(pairs), NAN);
-    float factor = NAN;
-    const Encoding encoding = subject.rope;
-    subject.kernel->frequencies({encoding, subject.seq_len, dense(stored.inv_freq.data(), DType::f32, pairs),
-                                 dense(&factor, DType::f32, 1)});
-    stored.factor = factor;
+    const KernelFrequencies kernels = kernel_frequencies(*subject.kernel, subject.rope, subject.seq_len);
+    stored.inv_freq = kernels.inv_freq;
+    stored.factor = kernels.attention_factor;
   }
   if (subject.bare) stored.factor = 1;
   return stored;

@@ -23,8 +23,6 @@ Outcome check(const Trial& trial) {
                            : static_cast<double>(*yarn.max_position) / static_cast<double>(yarn.original);
   const YarnRamp ramp = decide_yarn_ramp(f.scaled, yarn);
   const bool proper = scale >= 1 && yarn.beta_fast > yarn.beta_slow && ramp.order > 0 && !ramp.widened;
-  double before = 0;
-  double before_slack = 0;
   for (std::int64_t k = 0; k < f.scaled.pairs(); ++k) {
     const auto i = static_cast<std::size_t>(k);
     const Wide got = f.got.inv_freq[i];
@@ -41,11 +39,7 @@ Outcome check(const Trial& trial) {
       f.judge(k, got, kept, slack, "untouched above beta_fast rotations");
     if (rotations < yarn.beta_slow * (1 - 1e-9))
       f.judge(k, got, divided, slack, "w/s below beta_slow rotations");
-    const double ratio = got.value() / kept.value();
-    const double ratio_slack = slack / kept.value();
-    if (k > 0) f.judge_side(k, -1, ratio, before, ratio_slack + before_slack, "w'/w does not rise");
-    before = ratio;
-    before_slack = ratio_slack;
+    f.judge_fall(k, got.value() / kept.value(), slack / kept.value());
   }
   return judged(std::move(f.measure));
 }
@@ -62,16 +56,9 @@ Law yarn_ramp() {
   law.operations = {Operation::frequencies};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
                  std::uint64_t draw) -> std::optional<CaseSpace> {
-    Rope scaled = *rope;
-    if (std::holds_alternative<scaling::None>(scaled.scaling) && scaled.theta > 1) {
-      scaling::Yarn yarn;
-      yarn.factor = drawn_factor(draw);
-      yarn.original = context;
-      yarn.truncate = draw % 3 != 0;
-      scaled.scaling = yarn;
-    }
-    if (!std::holds_alternative<scaling::Yarn>(scaled.scaling)) return std::nullopt;
-    return frequency_space(scaled, context);
+    const std::optional<Rope> scaled = with_yarn(*rope, context, draw);
+    if (!scaled) return std::nullopt;
+    return frequency_space(*scaled, context);
   };
   law.check = check;
   return law;

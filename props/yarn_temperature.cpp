@@ -78,19 +78,10 @@ Law yarn_temperature() {
   law.operations = {Operation::rotate, Operation::frequencies};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
                  std::uint64_t draw) -> std::optional<CaseSpace> {
-    Rope scaled = *rope;
-    if (std::holds_alternative<scaling::None>(scaled.scaling) && scaled.theta > 1) {
-      scaling::Yarn yarn;
-      yarn.factor = drawn_factor(draw);
-      yarn.original = context;
-      if (draw % 4 == 1) yarn.mscale = 1;
-      if (draw % 4 == 1) yarn.mscale_all_dim = 0.707;
-      if (draw % 4 == 2) yarn.attention_factor = 1.2;
-      scaled.scaling = yarn;
-    }
-    if (!std::holds_alternative<scaling::Yarn>(scaled.scaling)) return std::nullopt;
+    const std::optional<Rope> scaled = with_yarn(*rope, context, draw);
+    if (!scaled) return std::nullopt;
     CaseSpace space;
-    space.encoding = scaled;
+    space.encoding = *scaled;
     space.context = context;
     space.max_tokens = 4;
     space.bounded_inputs = true;
