@@ -36,6 +36,9 @@ struct Heads {
 /// canaries. Throws Misbehaved where the kernel wrote outside its outputs or changed an input.
 void rotate_heads(const Kernel& kernel, const Case& c, const Encoding& encoding, std::int64_t shift, Heads& q,
                   Heads& k);
+/// The same for any tensors (k and v may be null) at `positions`, [tokens] or [batch, tokens].
+void rotate_at(const Kernel& kernel, const Encoding& encoding, std::int64_t seq_len,
+               std::vector<std::int64_t> positions, Heads& q, Heads* k = nullptr, Heads* v = nullptr);
 
 /// inv_freq and attention_factor as the kernel gives them.
 struct KernelFrequencies {
@@ -56,6 +59,14 @@ struct KernelTables {
 };
 [[nodiscard]] KernelTables kernel_tables(const Kernel& kernel, const Encoding& encoding, std::int64_t seq_len,
                                          std::vector<std::int64_t> positions);
+/// The same in a form of choice.
+[[nodiscard]] KernelTables kernel_tables(const Kernel& kernel, const Encoding& encoding, std::int64_t seq_len,
+                                         std::vector<std::int64_t> positions, TableForm form);
+
+/// Runs `rotate_with_tables` on q and k as rotate_heads does. `rows` names the row of each token; without it
+/// row s serves token s.
+void rotate_by_tables(const Kernel& kernel, const Encoding& encoding, std::int64_t seq_len,
+                      const KernelTables& tables, std::vector<std::int64_t> rows, Heads& q, Heads& k);
 
 /// The exact rotation of one pair: A R(m w) (x_a, x_b), its norm, and the contract's bounds on it.
 struct PairTruth {
@@ -67,5 +78,8 @@ struct PairTruth {
 };
 [[nodiscard]] PairTruth pair_truth(const Rope& rope, const ExactRow& row, const Bounds& bounds,
                                    std::int64_t position, std::int64_t pair, const float* x);
+/// Bound on the length of a rotated pair's error apart from its angle: with y^ the exact rotation by the
+/// kernel's own angle, |y~ - y^|.
+[[nodiscard]] double rotation_error(const PairTruth& truth);
 
 }  // namespace sextant

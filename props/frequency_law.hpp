@@ -49,6 +49,18 @@ template <class ScalingType>
   return space;
 }
 
+/// What a kernel gives at one current length, and what it should.
+struct FrequenciesAt {
+  KernelFrequencies got;
+  const ExactFrequencies& want;
+  const Bounds& bounds;
+
+  FrequenciesAt(const Trial& t, const Rope& rope, std::int64_t seq_len)
+      : got(kernel_frequencies(t.kernel, rope, seq_len)),
+        want(t.truths.rows(rope, seq_len).frequencies()),
+        bounds(t.truths.bounds(t.contract, rope, seq_len)) {}
+};
+
 /// Frequencies of a scaled encoding and of its plain one, from the kernel and exactly, with the contract's
 /// bounds.
 struct FrequencyPair {
@@ -60,9 +72,11 @@ struct FrequencyPair {
   Measure measure;
 
   explicit FrequencyPair(const Trial& t)
+      : FrequencyPair(t, std::get<Rope>(*t.c.encoding), without_scaling(std::get<Rope>(*t.c.encoding))) {}
+  FrequencyPair(const Trial& t, Rope scaled_rope, Rope plain_rope)
       : trial(t),
-        scaled(std::get<Rope>(*t.c.encoding)),
-        plain(without_scaling(scaled)),
+        scaled(std::move(scaled_rope)),
+        plain(std::move(plain_rope)),
         got(kernel_frequencies(t.kernel, scaled, t.c.seq_len)),
         got_plain(kernel_frequencies(t.kernel, plain, t.c.seq_len)),
         want(t.truths.rows(scaled, t.c.seq_len).frequencies()),

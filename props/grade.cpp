@@ -190,11 +190,11 @@ Grade grade(const Kernel& kernel, const Rope& rope, std::int64_t seq_len, std::i
     subject.kernel = &kernel;
     subject.contract = contract;
     const SweepTally tally = sweep(subject, begin, end, threads, progress);
-    ContractGrade kept{contract.name, end - 1, tally.first_broken, tally.no_claim};
-    if (tally.first_broken) {
-      kept.up_to_position = tally.first_broken->position > begin
-                                ? std::optional(tally.first_broken->position - 1)
-                                : std::nullopt;
+    ContractGrade kept{contract.name, end - 1, tally.first_broken, tally.first_no_claim, tally.no_claim};
+    for (const std::optional<Place>& limit : {tally.first_broken, tally.first_no_claim}) {
+      if (!limit || (kept.up_to_position && limit->position > *kept.up_to_position)) continue;
+      kept.up_to_position = limit->position > begin ? std::optional(limit->position - 1) : std::nullopt;
+      if (!kept.up_to_position) break;
     }
     result.contracts.push_back(kept);
   }

@@ -17,6 +17,7 @@ struct ContractGrade {
   std::string name;
   std::optional<std::int64_t> up_to_position;
   std::optional<Place> broken_at;
+  std::optional<Place> no_claim_at;  ///< where it first says nothing: it is kept before that at most
   std::int64_t no_claim = 0;
 };
 

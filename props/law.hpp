@@ -58,10 +58,30 @@ struct Law {
 [[nodiscard]] Law rope_elementwise();
 [[nodiscard]] Law rope_relative_offset();
 [[nodiscard]] Law rope_convention_equivalence();
+[[nodiscard]] Law rope_isometry();
+[[nodiscard]] Law rope_group();
+[[nodiscard]] Law rope_table_forms();
+[[nodiscard]] Law rope_explicit_positions();
+[[nodiscard]] Law rope_head_independence();
+[[nodiscard]] Law rope_gqa_order();
+[[nodiscard]] Law rope_partial_passthrough();
+[[nodiscard]] Law rope_values_untouched();
 [[nodiscard]] Law pi_scaling();
 [[nodiscard]] Law ntk_frequency_ratios();
 [[nodiscard]] Law yarn_ramp();
 [[nodiscard]] Law yarn_temperature();
 [[nodiscard]] Law llama3_bands();
+[[nodiscard]] Law dynamic_ntk();
+[[nodiscard]] Law longrope_switch();
+[[nodiscard]] Law proportional();
+[[nodiscard]] Law base_rescale();
+[[nodiscard]] Law inputs_unchanged();
+[[nodiscard]] Law memory_bounds();
+[[nodiscard]] Law special_values();
+[[nodiscard]] Law in_place();
+[[nodiscard]] Law strided_views();
+[[nodiscard]] Law shapes();
+[[nodiscard]] Law repeatability();
+[[nodiscard]] Law refusals();
 
 }  // namespace sextant

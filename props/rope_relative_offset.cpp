@@ -27,12 +27,6 @@ struct Score {
   double size = 0;        ///< sum of A^2 |q||k|
 };
 
-/// |error| of a rotated pair apart from its angle.
-double pair_error(const PairTruth& truth) {
-  constexpr double u = 0x1p-24;
-  return std::hypot(truth.arithmetic_a, truth.arithmetic_b) * (1 + u) + u * truth.norm * (1 + 0x1p-40);
-}
-
 Outcome check(const Trial& trial) {
   const Case& c = trial.c;
   const auto& rope = std::get<Rope>(*c.encoding);
@@ -63,8 +57,8 @@ Outcome check(const Trial& trial) {
       sum.value = sum.value + two_product(query[at.out_a], key[at.out_a]) +
                   two_product(query[at.out_b], key[at.out_b]);
       const double size = q_truth.norm * k_truth.norm;
-      const double q_error = pair_error(q_truth);
-      const double k_error = pair_error(k_truth);
+      const double q_error = rotation_error(q_truth);
+      const double k_error = rotation_error(k_truth);
       sum.size += size;
       sum.arithmetic += q_error * k_truth.norm + q_truth.norm * k_error + q_error * k_error;
       sum.rounding += size * (q_truth.at.angle_round + k_truth.at.angle_round);

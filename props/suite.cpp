@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "sextant/props/call.hpp"
@@ -59,6 +60,24 @@ std::uint64_t draw_of(const SuiteOptions& options, const Law& law, const Subject
   return scatter(hash + static_cast<std::uint64_t>(index));
 }
 
+/// The case of a draw, with what the options fix in place of what was drawn.
+Case case_of(const SuiteOptions& options, CaseSpace space, std::uint64_t draw) {
+  if (options.shape) space.min_tokens = space.max_tokens = std::max(space.min_tokens, options.shape->tokens);
+  Case c = draw_case(space, draw, 0);
+  if (options.shape) {
+    c.batch = options.shape->batch;
+    c.heads = options.shape->heads;
+    c.kv_heads = std::gcd(c.kv_heads, c.heads);
+  }
+  const auto fixed = static_cast<std::int64_t>(options.positions.size());
+  if (fixed > 0 && fixed >= space.min_tokens && !space.consecutive) {
+    c.positions = options.positions;
+    const std::int64_t longest = *std::max_element(c.positions.begin(), c.positions.end());
+    c.seq_len = std::max<std::int64_t>(longest, 0) + c.shift + 1;
+  }
+  return c;
+}
+
 void run_law(const SuiteOptions& options, const Law& law, const Subject* subject, Truths& truths,
              SuiteResult& result) {
   const std::optional<Rope> rope = subject ? std::optional(subject->rope) : std::nullopt;
@@ -96,7 +115,7 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
         space->max_shift = std::min(space->max_shift, kShort);
         space->max_position = std::min(space->max_position, 2 * kShort);
       }
-      const Case c = draw_case(*space, draw, 0);
+      const Case c = case_of(options, *space, draw);
       ++result.cases;
       result.positions += c.tokens();
       for (Slot& slot : slots) {
@@ -104,6 +123,7 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
         Case fitted = c;
         const Capabilities& can = slot.kernel->capabilities;
         for (std::int64_t& position : fitted.positions) {
+          if (!options.positions.empty()) break;
           if (position < 0 && !can.negative_positions) position = -position;
           position = std::min(position, can.max_position - std::max<std::int64_t>(c.shift, 0));
         }
@@ -178,7 +198,7 @@ SuiteResult run_suite(const SuiteOptions& options) {
     }
     result.audit += audit_of(subject);
     for (const Kernel& kernel : options.kernels) {
-      if (!kernel.unavailable.empty() || !kernel.tables) continue;
+      if (!options.drift || !kernel.unavailable.empty() || !kernel.tables) continue;
       if (std::optional<DriftRecord> drift = drift_of(kernel, subject, truths))
         result.drift.push_back(std::move(*drift));
     }

@@ -19,6 +19,11 @@ struct Subject {
   std::int64_t context = 4096;
 };
 
+/// Extents in place of drawn ones; a law that needs more tokens gets them.
+struct Shape {
+  std::int64_t batch = 1, tokens = 1, heads = 1;
+};
+
 struct SuiteOptions {
   std::vector<Kernel> kernels;
   std::vector<Subject> subjects;
@@ -26,6 +31,10 @@ struct SuiteOptions {
   std::optional<Contract> contract;  ///< in place of the claimed ones
   int cases = 8;                     ///< per law and encoding
   std::uint64_t seed = 1;
+  /// In place of drawn ones, for laws that can do with these; not fitted to what a kernel can do.
+  std::vector<std::int64_t> positions;
+  std::optional<Shape> shape;
+  bool drift = true;  ///< measure the drift of tables over positions too
   /// Called before each subject: done, total, name.
   std::function<void(std::size_t, std::size_t, const std::string&)> progress;
 };

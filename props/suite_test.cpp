@@ -1,5 +1,6 @@
 #include "sextant/props/suite.hpp"
 
+#include "sextant/fixtures/layout.hpp"
 #include "sextant/props/law_test.hpp"
 #include "sextant/reference/error.hpp"
 
@@ -85,7 +86,7 @@ TEST(suite, what_lies_outside_a_kernels_capabilities_is_never_sent) {
   narrow.rotate = [right = narrow.rotate](const RotateCall& call) {
     EXPECT_EQ(std::get<Rope>(call.encoding).pairing, Pairing::interleaved);
     for (std::int64_t s = 0; s < call.positions.dim(0); ++s) {
-      const std::int64_t position = call.positions.as<const std::int64_t>()[s];
+      const std::int64_t position = position_at(call.positions, 0, s);
       EXPECT_TRUE(position >= 0 && position <= 1000);
     }
     right(call);

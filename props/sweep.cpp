@@ -11,10 +11,12 @@
 #include <exception>
 #include <mutex>
 #include <numbers>
+#include <system_error>
 #include <thread>
 
 #include "sextant/fixtures/generators/case.hpp"
 #include "sextant/props/call.hpp"
+#include "sextant/reference/bits.hpp"
 #include "sextant/reference/error.hpp"
 #include "sextant/reference/oracle/oracle.hpp"
 #include "sextant/reference/rope.hpp"
@@ -44,6 +46,7 @@ struct Judge {
   const SweepSubject& subject;
   const Oracle& oracle;
   std::vector<double> inv_freq;
+  Wide factor;
   std::optional<Bounds> bounds;
 };
 
@@ -87,15 +90,8 @@ Block file_block(const Judge& judge, std::int64_t first, const TableFile::View& 
 
 double element(const GivenTable& table, const Format& format, std::int64_t row, std::int64_t pair) {
   const std::int64_t at = row * table.row_step + pair * table.pair_step;
-  if (format.precision == 24) return static_cast<const float*>(table.data)[at];
-  const std::uint32_t bits = static_cast<const std::uint16_t*>(table.data)[at];
-  if (format.precision == 8) return std::bit_cast<float>(bits << 16);
-  const auto magnitude = static_cast<int>(bits & 0x7fff);
-  const int exponent = magnitude >> 10;
-  const double value = exponent == 31  ? (magnitude == 0x7c00 ? INFINITY : NAN)
-                       : exponent == 0 ? std::ldexp(magnitude, -24)
-                                       : std::ldexp((magnitude & 0x3ff) | 0x400, exponent - 25);
-  return (bits & 0x8000) != 0 ? -value : value;
+  if (format.precision == kFloat32.precision) return static_cast<const float*>(table.data)[at];
+  return value_of_bits(static_cast<const std::uint16_t*>(table.data)[at], format);
 }
 
 /// Angle between an entry taken as a vector and the truth, over w, in positions. With x the sine of that
@@ -149,14 +145,15 @@ void take_contract(const Judge& judge, const Block& block, std::int64_t first, s
       const PairBound pair = bounds.pair(k, first + r, c, s);
       const auto take = [&](double got, double want, double partner, double entry, Function function) {
         const ElementBound bound = bounds.table_entry(pair, entry, want, partner);
+        const Place place{first + r, k, function};
         if (!bound.claim) {
           ++tally.no_claim;
+          if (!tally.first_no_claim || place < *tally.first_no_claim) tally.first_no_claim = place;
           return;
         }
         if (std::fabs(got - want) <= bound.absolute) return;
         // The inflation of bounds (2^-40) covers the oracle's own error: this is a breach, NaN included.
         ++tally.broken;
-        const Place place{first + r, k, function};
         if (!tally.first_broken || place < *tally.first_broken) tally.first_broken = place;
       };
       take(element(block.cos, *block.format, r, k), c, s, pair.cos, Function::cos);
@@ -174,6 +171,27 @@ void judge_table(const Judge& judge, const Block& block, std::int64_t first, std
   judge.oracle.rows(first, rows, buffers.exact_cos.data(), buffers.exact_sin.data());
   take_position_error(judge, block, first, rows, buffers, tally);
   if (judge.bounds) take_contract(judge, block, first, rows, buffers, tally);
+}
+
+/// |error| / max(u N, half the least subnormal) in units of 2^-16, rounded to nearest: n is right iff
+/// (n - 1/2)^2 unit^2 <= error^2 < (n + 1/2)^2 unit^2, which double-double squares decide (relative error
+/// 2^-99). From 2^50 units on, doubles are as sparse as units, and the double quotient stands.
+UlpSum pair_units(const Wide& error, const Wide& norm_squared) {
+  constexpr double kUnit = 0x1p-24 / UlpSum::kUnitsPerUlp;
+  const double least = 0x1p-150 / UlpSum::kUnitsPerUlp;
+  const Wide unit_squared = norm_squared.hi * kUnit * kUnit > least * least
+                                ? norm_squared * Wide(kUnit * kUnit)
+                                : Wide(least * least);
+  const double units = std::fabs(error.value()) / std::sqrt(unit_squared.hi);
+  if (!(units < 0x1p50)) return UlpSum::from_ulp(units / UlpSum::kUnitsPerUlp);
+  double nearest = std::nearbyint(units);
+  const Wide squared = error * error;
+  const auto beyond = [&](double edge) {
+    return (squared - Wide(edge) * Wide(edge) * unit_squared).value() >= 0;
+  };
+  while (beyond(nearest + 0.5)) ++nearest;
+  while (nearest > 0 && !beyond(nearest - 0.5)) --nearest;
+  return UlpSum::from_units(static_cast<std::uint64_t>(nearest));
 }
 
 /// Errors of a rotated block in pair_ulp, in the units and with the ties of tables: component a counts as
@@ -209,13 +227,8 @@ void judge_rotation(const Judge& judge, std::int64_t first, std::int64_t rows, B
                  {},
                  {},
                  0});
-  const auto points = static_cast<std::size_t>(rows * pairs);
-  buffers.exact_cos.resize(points);
-  buffers.exact_sin.resize(points);
-  judge.oracle.rows(first, rows, buffers.exact_cos.data(), buffers.exact_sin.data());
 
-  const double factor = judge.oracle.attention_factor();
-  constexpr double u = 0x1p-24;
+  const Wide factor_squared = judge.factor * judge.factor;
   for (std::int64_t r = 0; r < rows; ++r) {
     const std::int64_t position = first + r;
     const float* x = buffers.x.data() + r * rope.head_dim;
@@ -225,56 +238,28 @@ void judge_rotation(const Judge& judge, std::int64_t first, std::int64_t rows, B
       const PairChannels at = pair_channels(rope.pairing, rope.dim, k);
       const double x_a = x[at.in_a];
       const double x_b = x[at.in_b];
-      const double norm = factor * std::sqrt(x_a * x_a + x_b * x_b);
-      const double c = buffers.exact_cos[static_cast<std::size_t>(r * pairs + k)];
-      const double s = rope.direction * buffers.exact_sin[static_cast<std::size_t>(r * pairs + k)];
-      // Two products and a sum in double beside the bound of c and s: |slack| <= (sqrt 2 bound + 2^-51) |x|
-      // A, with room.
-      const double slack = 2 * (judge.oracle.bound() * norm / factor + 0x1p-52 * norm);
-      std::optional<Pair<Wide>> exact;
-      const auto exact_pair = [&]() -> const Pair<Wide>& {
-        if (!exact) {
-          const Oracle::WidePair wide = judge.oracle.wide(position, k);
-          exact = rotate_pair(Wide(x_a), Wide(x_b), wide.cos, rope.direction < 0 ? -wide.sin : wide.sin);
-        }
-        return *exact;
-      };
-      const auto take = [&](double got, double near, bool is_a, std::int64_t channel) {
-        (void)channel;
+      const Wide norm_squared = (two_product(x_a, x_a) + two_product(x_b, x_b)) * factor_squared;
+      const Oracle::WidePair turn = judge.oracle.wide(position, k);
+      const Pair<Wide> want =
+          rotate_pair(Wide(x_a), Wide(x_b), turn.cos, rope.direction < 0 ? -turn.sin : turn.sin);
+      const auto take = [&](double got, const Wide& exact, Function function) {
         ++errors.values;
-        const Place place{position, k, is_a ? Function::cos : Function::sin};
         if (std::isnan(got)) {
           ++errors.nan;
           ++errors.not_correctly_rounded;
-          tally.tally.offer_nan({position, k, place.function, got, near, NAN});
+          tally.tally.offer_nan({position, k, function, got, exact.value(), NAN});
           return;
         }
-        const auto wide = [&] { return is_a ? exact_pair().a : exact_pair().b; };
-        const double half_ulp = ulp_of(near, kFloat32) / 2;
-        double error = std::fabs(got - near);
-        const double unit = u * norm / UlpSum::kUnitsPerUlp;
-        const double units = error / unit;
-        const bool binade_unsure = ulp_of(std::fabs(near) + slack, kFloat32) !=
-                                   ulp_of(std::max(std::fabs(near) - slack, 0.0), kFloat32);
-        const bool rounding_unsure = std::fabs(error - half_ulp) <= 2 * slack || binade_unsure;
-        const bool units_unsure = std::fabs(units - std::floor(units) - 0.5) * unit <= 2 * slack;
-        const bool maximum_unsure = error + 2 * slack >= errors.max_abs ||
-                                    units + 2 * slack / unit >= errors.max_ulp * UlpSum::kUnitsPerUlp;
-        if (rounding_unsure || units_unsure || maximum_unsure)
-          error = std::fabs((Wide(got) - wide()).value());
-        const double want = rounding_unsure ? wide().value() : near;
-        errors.not_correctly_rounded += error > ulp_of(want, kFloat32) / 2;
-        const UlpSum sum = UlpSum::from_ulp(error / (u * norm));
-        errors.sum += sum;
-        errors.max_abs = std::max(errors.max_abs, error);
-        const double ulp = sum.ulp();
-        if (ulp >= errors.max_ulp) {
-          errors.max_ulp = ulp;
-          tally.tally.offer_worst({position, k, place.function, got, wide().value(), ulp});
-        }
+        const Wide error = abs(Wide(got) - exact);
+        errors.not_correctly_rounded += (error - Wide(ulp_of(exact.value(), kFloat32) / 2)).value() > 0;
+        const UlpSum units = pair_units(error, norm_squared);
+        errors.sum += units;
+        errors.max_abs = std::max(errors.max_abs, error.value());
+        errors.max_ulp = std::max(errors.max_ulp, units.ulp());
+        tally.tally.offer_worst({position, k, function, got, round_to(exact.value(), kFloat32), units.ulp()});
       };
-      take(y[at.out_a], x_a * c - x_b * s, true, at.out_a);
-      take(y[at.out_b], x_b * c + x_a * s, false, at.out_b);
+      take(y[at.out_a], want.a, Function::cos);
+      take(y[at.out_b], want.b, Function::sin);
     }
     tally.tally.points += static_cast<std::uint64_t>(pairs);
     tally.tally.all += errors;
@@ -373,12 +358,7 @@ Stored stored_of(const SweepSubject& subject) {
 
 Oracle oracle_of(const SweepSubject& subject, const Stored& stored, std::int64_t begin, std::int64_t end) {
   if (subject.truth != Truth::exact) return Oracle::from_stored(stored.inv_freq, stored.factor, begin, end);
-  Rope rope = subject.rope;
-  if (subject.bare) {
-    // The same frequencies without the factor.
-    if (auto* yarn = std::get_if<scaling::Yarn>(&rope.scaling)) yarn->attention_factor = 1;
-    if (auto* longrope = std::get_if<scaling::LongRope>(&rope.scaling)) longrope->attention_factor = 1;
-  }
+  const Rope rope = subject.bare ? without_attention_factor(subject.rope) : subject.rope;
   return {rope, subject.seq_len, begin, end};
 }
 
@@ -406,6 +386,8 @@ std::string_view to_string(Truth truth) {
 SweepTally& SweepTally::operator+=(const SweepTally& other) {
   tally += other.tally;
   no_claim += other.no_claim;
+  if (other.first_no_claim && (!first_no_claim || *other.first_no_claim < *first_no_claim))
+    first_no_claim = other.first_no_claim;
   broken += other.broken;
   if (other.first_broken && (!first_broken || *other.first_broken < *first_broken))
     first_broken = other.first_broken;
@@ -426,10 +408,20 @@ SweepTally sweep(const SweepSubject& subject, std::int64_t begin, std::int64_t e
   for (std::int64_t span = begin; span < end; span += kSpanPositions) {
     const std::int64_t span_end = std::min(end, span + kSpanPositions);
     const Oracle oracle = oracle_of(subject, stored, span, span_end);
-    Judge judge{subject, oracle, {}, {}};
-    for (const Wide& w : exact_frequencies(subject.rope, subject.seq_len).inv_freq)
-      judge.inv_freq.push_back(w.value());
-    if (subject.contract) judge.bounds.emplace(*subject.contract, subject.rope, subject.seq_len);
+    Judge judge{subject, oracle, {}, exact_frequencies(subject.rope, subject.seq_len).attention_factor, {}};
+    // A position error is in units of the truth's own frequencies.
+    if (subject.truth == Truth::frequency) {
+      judge.inv_freq.assign(stored.inv_freq.begin(), stored.inv_freq.end());
+    } else {
+      for (const Wide& w : exact_frequencies(subject.rope, subject.seq_len).inv_freq) {
+        judge.inv_freq.push_back(w.value());
+      }
+    }
+    if (subject.contract) {
+      judge.bounds.emplace(*subject.contract,
+                           subject.bare ? without_attention_factor(subject.rope) : subject.rope,
+                           subject.seq_len);
+    }
 
     std::atomic<std::int64_t> next{span};
     std::mutex mutex;
@@ -452,7 +444,11 @@ SweepTally sweep(const SweepSubject& subject, std::int64_t begin, std::int64_t e
     };
     std::vector<std::thread> helpers;
     const bool alone = subject.kernel && !subject.kernel->capabilities.concurrent;
-    for (int t = 1; t < (alone ? 1 : threads); ++t) helpers.emplace_back(work, false);
+    try {
+      for (int t = 1; t < (alone ? 1 : threads); ++t) helpers.emplace_back(work, false);
+    } catch (const std::system_error&) {
+      // No more threads are to be had: those that started do the work.
+    }
     work(true);
     for (std::thread& helper : helpers) helper.join();
     if (failure) std::rethrow_exception(failure);

@@ -46,6 +46,7 @@ struct SweepTally {
   double position_error = 0;
   std::optional<Place> position_error_at;
   std::int64_t no_claim = 0;
+  std::optional<Place> first_no_claim;
   std::int64_t broken = 0;  ///< elements beyond the contract's bound
   std::optional<Place> first_broken;
 

@@ -8,6 +8,7 @@
 #include "sextant/props/suite.hpp"
 #include "sextant/props/worst_case.hpp"
 #include "sextant/reference/arbitrary_encoding.hpp"
+#include "sextant/reference/oracle/oracle.hpp"
 #include "sextant/reference/property.hpp"
 #include "sextant/reference/truth.hpp"
 
@@ -112,11 +113,15 @@ TEST(sweep, a_rotation_is_measured_as_its_definition_says) {
       const ExactRow& row = rows.at(p);
       const Pair<Wide> want = rotate_pair(Wide(a), Wide(b), row.cos[static_cast<std::size_t>(k)],
                                           -row.sin[static_cast<std::size_t>(k)]);
-      const double norm = rows.frequencies().attention_factor.value() * std::sqrt(a * a + b * b);
+      const WorkingDigits scope(60);
+      const Wide factor = rows.frequencies().attention_factor;
+      const Mpfr norm = (Mpfr(factor.hi) + Mpfr(factor.lo)) * sqrt(Mpfr(a) * a + Mpfr(b) * b);
       for (const auto& [got, exact] : {std::pair{y[static_cast<std::size_t>(at.out_a)], want.a},
                                        std::pair{y[static_cast<std::size_t>(at.out_b)], want.b}}) {
-        const UlpSum units =
-            UlpSum::from_ulp(std::fabs((Wide(double{got}) - exact).value()) / (0x1p-24 * norm));
+        // Units rounded from the exact quotient: a double would round twice.
+        const Mpfr error = abs(Mpfr(double{got}) - (Mpfr(exact.hi) + Mpfr(exact.lo)));
+        const Mpfr quotient = error / norm * 0x1p40;
+        const UlpSum units = UlpSum::from_units(Mpfr(round(quotient)).convert_to<std::uint64_t>());
         sum += units;
         worst = std::max(worst, units.ulp());
         wrong += got != static_cast<float>(exact.value());
@@ -137,6 +142,70 @@ TEST(sweep, the_simd_tables_are_correctly_rounded_and_the_textbook_ones_are_not)
     EXPECT_EQ(tally.tally.all.undecided, 0u);
     EXPECT_EQ(tally.tally.all.not_correctly_rounded == 0, kernel.name != "scalar") << kernel.name;
   }
+}
+
+TEST(sweep, values_below_the_least_normal_are_measured_in_its_unit_whatever_the_block) {
+  // A = 1e-38: every entry is subnormal in float32 and bfloat16.
+  const Rope rope =
+      rope_of("rope(dim=16,theta=150000,scaling=yarn(factor=8,original=4096,attention_factor=1e-38))");
+  const Oracle oracle(rope, 64, 0, 64);
+  std::vector<float> cos(64 * 8), sin(64 * 8);
+  ASSERT_EQ(oracle.produce(0, 64, kFloat32, {cos.data(), 8, 1}, {sin.data(), 8, 1}), 0u);
+  const Tally whole = oracle.check(0, 64, kFloat32, {cos.data(), 8, 1}, {sin.data(), 8, 1});
+  EXPECT_EQ(whole.all.not_correctly_rounded, 0u);
+  EXPECT_LE(whole.all.max_ulp, 0.5);
+  Tally rows;
+  for (std::int64_t r = 0; r < 64; ++r)
+    rows += oracle.check(r, 1, kFloat32, {cos.data() + 8 * r, 8, 1}, {sin.data() + 8 * r, 8, 1});
+  EXPECT_EQ(whole.all, rows.all);
+}
+
+TEST(sweep, the_cosine_of_a_tiny_angle_is_decided) {
+  const Rope rope = rope_of("rope(dim=4,theta=10000,scaling=linear(factor=1e16))");
+  const Oracle oracle(rope, 64, 0, 64);
+  std::vector<float> cos(64 * 2), sin(64 * 2);
+  EXPECT_EQ(oracle.produce(0, 64, kFloat32, {cos.data(), 2, 1}, {sin.data(), 2, 1}), 0u);
+  const Tally tally = oracle.check(0, 64, kFloat32, {cos.data(), 2, 1}, {sin.data(), 2, 1});
+  EXPECT_EQ(tally.all.undecided, 0u);
+  EXPECT_EQ(tally.all.not_correctly_rounded, 0u);
+}
+
+TEST(sweep, a_bare_table_is_judged_by_the_bare_bound) {
+  const Kernel kernel = scalar_kernel();
+  Kernel bare = kernel;
+  bare.tables = [right = kernel.tables](const TablesCall& call) {
+    const Encoding encoding = without_attention_factor(std::get<Rope>(call.encoding));
+    right({encoding, call.seq_len, call.positions, call.form, call.cos, call.sin});
+    for (std::int64_t s = 0; s < call.positions.dim(0); ++s) {
+      if (call.positions.as<const std::int64_t>()[s] == 0)
+        call.cos.as<float>()[call.cos.offset(s)] = 1 + 0x1p-15F;
+    }
+  };
+  SweepSubject subject =
+      subject_of(bare, "rope(dim=8,theta=10000,scaling=yarn(factor=8,original=4096,attention_factor=1000))");
+  subject.bare = true;
+  subject.contract = parse_contract("exact-angle");
+  EXPECT_EQ(run(subject, 0, 1).broken, 1);
+}
+
+TEST(sweep, rotations_of_subnormal_norm_have_a_floor_under_their_unit) {
+  const Kernel kernel = scalar_kernel();
+  SweepSubject subject = subject_of(kernel,
+                                    "rope(dim=4,theta=10000,scaling=longrope(original=64,factor=16,short=[1,"
+                                    "1],long=[1,1],attention_factor=1e-40))",
+                                    64);
+  subject.operation = Operation::rotate;
+  EXPECT_LT(run(subject, 0, 60).tally.all.max_ulp, 4);
+}
+
+TEST(grade, elements_without_claim_are_not_kept) {
+  const Kernel kernel = scalar_kernel();
+  const std::int64_t far = std::int64_t{1} << 30;
+  const Grade result =
+      grade(kernel, rope_of("rope(dim=4,theta=10000)"), far + 100, far, far + 100, 1, [](std::int64_t) {});
+  EXPECT_EQ(result.contracts[1].name, "f32-angle");
+  EXPECT_FALSE(result.contracts[1].up_to_position.has_value());
+  EXPECT_GT(result.contracts[1].no_claim, 0);
 }
 
 TEST(sweep, planted_damage_is_found_and_only_that) {

@@ -482,6 +482,12 @@ void validate(const Encoding& encoding) {
   std::visit([](const auto& scheme) { check(scheme); }, encoding);
 }
 
+Rope without_attention_factor(Rope rope) {
+  if (auto* yarn = std::get_if<scaling::Yarn>(&rope.scaling)) yarn->attention_factor = 1;
+  if (auto* longrope = std::get_if<scaling::LongRope>(&rope.scaling)) longrope->attention_factor = 1;
+  return rope;
+}
+
 bool depends_on_length(const Encoding& encoding) {
   const auto& rope = std::get<Rope>(encoding);
   return std::holds_alternative<scaling::Dynamic>(rope.scaling) ||

@@ -123,6 +123,9 @@ struct PairChannels {
 /// (odd widths, d = 2 under an NTK base change, non-positive or non-finite factors, list lengths, ...).
 void validate(const Encoding& encoding);
 
+/// The same frequencies with attention factor 1: what bare tables hold.
+[[nodiscard]] Rope without_attention_factor(Rope rope);
+
 /// True where inv_freq depends on the current length (dynamic, longrope).
 [[nodiscard]] bool depends_on_length(const Encoding& encoding);
 

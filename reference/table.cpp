@@ -1,9 +1,15 @@
-// Printing of exact tables: intervals for the text, double-doubles with a Ziv test for rounded tables.
+// Exact tables: intervals for the text and for rounded values, the oracle for float32.
 #include "sextant/reference/table.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <bit>
+
+#include "sextant/reference/bits.hpp"
+#include "sextant/reference/decide.hpp"
 #include "sextant/reference/decimal.hpp"
+#include "sextant/reference/oracle/oracle.hpp"
 #include "sextant/reference/rope.hpp"
 #include "sextant/reference/truth.hpp"
 
@@ -36,14 +42,49 @@ class EnclosedFrequencies {
   std::vector<std::pair<unsigned, Frequencies<Interval>>> known_;
 };
 
-/// Rounding of hi + lo + error, |error| <= 2^-100 |hi|, or nothing where a rounding boundary is that near.
-std::optional<double> sure_nearest(const Wide& value, const Format& format) {
-  if (format.precision == 53) {
-    if (std::fabs(value.lo) < ulp_of(value.hi, format) * 0.499) return value.hi;
-    return std::nullopt;
+/// The oracle serves frequencies below 2^32 rad per position.
+bool within_oracle(const Rope& rope, std::int64_t seq_len) {
+  const std::vector<Wide> inv_freq = exact_frequencies(rope, seq_len).inv_freq;
+  return std::all_of(inv_freq.begin(), inv_freq.end(), [](const Wide& w) { return w.hi < 0x1p32; });
+}
+
+/// Runs of consecutive positions at the oracle's speed; Stored holds the format's bits.
+template <class Stored>
+RoundedTable produce_table(const Rope& rope, const TableRequest& request,
+                           const std::function<void(std::size_t)>& row_done) {
+  constexpr std::size_t kLongestRun = 4096;
+  const std::vector<std::int64_t>& positions = request.positions;
+  const auto pairs = static_cast<std::size_t>(rope.pairs());
+  const auto step = static_cast<std::int64_t>(pairs);
+  RoundedTable table;
+  std::vector<Stored> cos, sin;
+  for (std::size_t first = 0; first < positions.size();) {
+    std::size_t count = 1;
+    while (first + count < positions.size() && count < kLongestRun &&
+           positions[first + count] == positions[first] + static_cast<std::int64_t>(count)) {
+      ++count;
+    }
+    const auto rows = static_cast<std::int64_t>(count);
+    cos.resize(count * pairs);
+    sin.resize(count * pairs);
+    const Oracle oracle(rope, request.seq_len, positions[first], positions[first] + rows);
+    if (oracle.produce(positions[first], rows, *request.format, {cos.data(), step, 1},
+                       {sin.data(), step, 1}) > 0) {
+      throw Undecided("a rounding is undecided at the oracle's precision limit");
+    }
+    const auto append = [&](std::vector<double>& values, const std::vector<Stored>& stored) {
+      for (const Stored value : stored) {
+        values.push_back(sizeof(Stored) == 4
+                             ? static_cast<double>(value)
+                             : value_of_bits(static_cast<std::uint32_t>(value), *request.format));
+      }
+    };
+    append(table.cos, cos);
+    append(table.sin, sin);
+    first += count;
+    row_done(first);
   }
-  const double low = round_to(value.hi * (1 - 0x1p-50), format);
-  return low == round_to(value.hi * (1 + 0x1p-50), format) ? std::optional(low) : std::nullopt;
+  return table;
 }
 
 }  // namespace
@@ -83,27 +124,27 @@ PrintedTable print_table(const TableRequest& request, const std::function<void(s
 
 RoundedTable round_table(const TableRequest& request, bool bare,
                          const std::function<void(std::size_t)>& row_done) {
-  ExactRows rows(request.rope, request.seq_len, bare);
-  EnclosedFrequencies enclosed(request.rope, request.seq_len);
-  const Format& format = *request.format;
+  const Rope rope = bare ? without_attention_factor(request.rope) : request.rope;
+  if (request.format->precision < 53 && within_oracle(rope, request.seq_len)) {
+    return request.format->precision == 24 ? produce_table<float>(rope, request, row_done)
+                                           : produce_table<std::uint16_t>(rope, request, row_done);
+  }
+  const auto pairs = static_cast<std::size_t>(rope.pairs());
   RoundedTable table;
-  const auto pairs = static_cast<std::size_t>(request.rope.pairs());
+  EnclosedFrequencies enclosed(rope, request.seq_len);
   for (std::size_t r = 0; r < request.positions.size(); ++r) {
-    const std::int64_t position = request.positions[r];
-    const auto nearest = [&](const Wide& value, std::size_t pair, bool cosine) {
-      if (const std::optional<double> sure = sure_nearest(value, format)) return *sure;
-      return nearest_of(Real{[&] {
-                          const Frequencies<Interval>& f = enclosed.at_working_digits();
-                          const Interval angle = Interval(position) * f.inv_freq[pair];
-                          const Interval function = cosine ? Interval(cos(angle)) : Interval(sin(angle));
-                          return bare ? function : Interval(function * f.attention_factor);
-                        }},
-                        format);
-    };
-    const ExactRow row = rows.take(position);
     for (std::size_t i = 0; i < pairs; ++i) {
-      table.cos.push_back(nearest(row.cos[i], i, true));
-      table.sin.push_back(nearest(row.sin[i], i, false));
+      const auto nearest = [&](bool cosine) {
+        return nearest_of(
+            Real{[&] {
+              const Frequencies<Interval>& f = enclosed.at_working_digits();
+              const Interval angle = Interval(request.positions[r]) * f.inv_freq[i];
+              return Interval((cosine ? Interval(cos(angle)) : Interval(sin(angle))) * f.attention_factor);
+            }},
+            *request.format);
+      };
+      table.cos.push_back(nearest(true));
+      table.sin.push_back(nearest(false));
     }
     row_done(r + 1);
   }

@@ -1,5 +1,5 @@
 // Exact rows by the oracle's integer rung (reference/oracle, error 2^-107 p with p < 2A the power of two
-// above A), and by MPFR at 67 decimal digits (225 bits) for bare rows and for frequencies beyond the oracle's
+// above A), and by MPFR at 67 decimal digits (225 bits) for frequencies beyond the oracle's
 // 2^32 rad per position.
 //
 // MPFR: w has relative error < 2^-216 (a dozen operations), so the angle of a position below 2^40 and w <
@@ -31,7 +31,6 @@ Wide to_wide(const Mpfr& value) {
 struct ExactRows::State {
   Frequencies<Mpfr> mpfr;
   ExactFrequencies wide;
-  bool plain = false;  ///< rows are not multiplied by the attention factor
   std::optional<Oracle> oracle;
   std::unordered_map<std::int64_t, ExactRow> rows;
 };
@@ -45,15 +44,13 @@ ExactFrequencies exact_frequencies(const Rope& rope, std::int64_t seq_len) {
   return result;
 }
 
-ExactRows::ExactRows(const Rope& rope, std::int64_t seq_len, bool bare) : state_(std::make_unique<State>()) {
+ExactRows::ExactRows(const Rope& rope, std::int64_t seq_len) : state_(std::make_unique<State>()) {
   const WorkingDigits scope(kDigits);
   state_->mpfr = sextant::frequencies<Mpfr>(rope, seq_len);
   state_->wide = exact_frequencies(rope, seq_len);
-  state_->plain = bare || state_->mpfr.attention_factor == 1;
-  const bool bare_differs = bare && state_->mpfr.attention_factor != 1;
   const bool in_range =
       *std::max_element(state_->mpfr.inv_freq.begin(), state_->mpfr.inv_freq.end()) < 0x1p32;
-  if (!bare_differs && in_range) state_->oracle.emplace(rope, seq_len, 0, 0);
+  if (in_range) state_->oracle.emplace(rope, seq_len, 0, 0);
 }
 ExactRows::~ExactRows() = default;
 ExactRows::ExactRows(ExactRows&&) noexcept = default;
@@ -86,8 +83,8 @@ ExactRow ExactRows::take(std::int64_t position) const {
   for (const Mpfr& w : state_->mpfr.inv_freq) {
     const Mpfr angle = w * position;
     mpfr_sin_cos(s.backend().data(), c.backend().data(), angle.backend().data(), MPFR_RNDN);
-    row.cos.push_back(to_wide(state_->plain ? c : Mpfr(c * factor)));
-    row.sin.push_back(to_wide(state_->plain ? s : Mpfr(s * factor)));
+    row.cos.push_back(to_wide(Mpfr(c * factor)));
+    row.sin.push_back(to_wide(Mpfr(s * factor)));
   }
   return row;
 }

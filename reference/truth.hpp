@@ -18,7 +18,7 @@ struct ExactFrequencies {
 };
 [[nodiscard]] ExactFrequencies exact_frequencies(const Rope& rope, std::int64_t seq_len);
 
-/// The truth of one position: A cos(m w_k) and A sin(m w_k); without A in bare rows.
+/// The truth of one position: A cos(m w_k) and A sin(m w_k).
 struct ExactRow {
   std::vector<Wide> cos, sin;
 };
@@ -29,7 +29,7 @@ class ExactRows {
  public:
   static constexpr double kRowError = 0x1p-104;
 
-  ExactRows(const Rope& rope, std::int64_t seq_len, bool bare = false);
+  ExactRows(const Rope& rope, std::int64_t seq_len);
   ~ExactRows();
   ExactRows(ExactRows&&) noexcept;
   ExactRows& operator=(ExactRows&&) noexcept;

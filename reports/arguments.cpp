@@ -67,7 +67,10 @@ Range parse_range(const std::string& text) {
   if (colon == std::string::npos)
     throw InputError(fmt::format("--positions {}: a range A:B is needed (B excluded)", text.substr(0, 80)));
   const std::int64_t begin = position_in(text.substr(0, colon), text);
-  const std::int64_t end = position_in(text.substr(colon + 1), text);
+  // B is excluded, and may lie one past the largest position.
+  const std::string last = text.substr(colon + 1);
+  const std::int64_t end =
+      last == std::to_string(kMaxPosition + 1) ? kMaxPosition + 1 : position_in(last, text);
   if (begin >= end)
     throw InputError(
         fmt::format("--positions {}: the range is empty or reversed; A:B needs A < B", text.substr(0, 80)));
@@ -111,9 +114,12 @@ Kernel find_kernel(const std::string& name) {
   for (const Kernel& kernel : kernels) {
     if (kernel.name == name) return kernel;
   }
-  // A family's bare name means its first available member: the best target.
+  // A family's bare name means its first available member: the best target; unavailable where none is.
   for (const Kernel& kernel : kernels) {
     if (kernel.name.starts_with(name + "/") && kernel.unavailable.empty()) return kernel;
+  }
+  for (const Kernel& kernel : kernels) {
+    if (kernel.name.starts_with(name + "/")) return kernel;
   }
   std::string known;
   for (const Kernel& kernel : kernels) known += fmt::format("{}{}", known.empty() ? "" : ", ", kernel.name);

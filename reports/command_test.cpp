@@ -4,9 +4,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -120,6 +122,11 @@ TEST_F(Command, every_bad_input_is_one_line_and_exit_2_with_nothing_written) {
       {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --search 10", "rotate"},
       {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --checkpoint odd.json", "checkpoint"},
       {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --json no/such/f.json", "no/such"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --truth angle --contract exact-angle",
+       "--contract"},
+      {"sweep llama-3.1-8b --kernel scalar --positions 0:4 --checkpoint a.json --json a.json", "both"},
+      {"merge /dev/zero", "regular file"},
+      {"merge .", "regular file"},
       {"merge odd.json", "no sweep document"},
       {"merge broken.json", "broken.json"},
       {"merge missing.json", "missing.json"},
@@ -321,6 +328,59 @@ TEST_F(Command, shards_in_any_order_merge_to_the_bytes_of_one_run) {
   EXPECT_NE(run("merge part0.json other.json part2.json").err.find("different sweeps"), std::string::npos);
 }
 
+TEST_F(Command, documents_that_no_sweep_can_have_made_are_not_merged) {
+  ASSERT_EQ(run("sweep llama-3.1-8b --kernel scalar --positions 0:64 --shard 0/2 --json part0.json").status,
+            0);
+  ASSERT_EQ(run("sweep llama-3.1-8b --kernel scalar --positions 0:64 --shard 1/2 --json part1.json").status,
+            0);
+  const json good = json::parse(read_file(folder_ / "part1.json"));
+  const auto refused = [&](const std::function<void(json&)>& damage, const char* what) {
+    json bad = good;
+    damage(bad);
+    write("bad.json", bad.dump());
+    const Ended ended = run("merge part0.json bad.json --json out.json");
+    EXPECT_EQ(ended.status, 2) << what;
+    EXPECT_EQ(ended.out, "") << what;
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << what << ended.err;
+    EXPECT_FALSE(fs::exists(folder_ / "out.json"));
+  };
+  const std::uint64_t huge = ~std::uint64_t{0};
+  refused([&](json& d) { d["points"] = huge; }, "points");
+  refused([&](json& d) { d["points"] = 1; }, "points");
+  refused([&](json& d) { d["by_octave"][0]["values"] = huge; }, "values");
+  refused([&](json& d) { d["no_claim"] = huge / 2 + 1; }, "no_claim");
+  refused([&](json& d) { d["no_claim"] = -5; }, "no_claim");
+  refused([&](json& d) { d["by_octave"].push_back(d["by_octave"][0]); }, "octave twice");
+  refused([&](json& d) { d["by_octave"][0]["max_ulp"] = -1e308; }, "max_ulp");
+  refused([&](json& d) { d["witness"]["position"] = 77777; }, "witness");
+  refused([&](json& d) { d["audit"]["kept"] = 5; }, "audit");
+  refused([&](json& d) { d["by_octave"][0]["nan"] = huge; }, "nan");
+  refused([&](json& d) { d["shard"]["count"] = std::uint64_t{1} << 36; }, "count");
+  refused([&](json& d) { d["encoding"] = "rope(dim=3,theta=1)"; }, "encoding");
+  refused([&](json& d) { d.erase("by_octave"); }, "cut");
+}
+
+TEST_F(Command, a_table_file_that_shrinks_under_the_sweep_ends_it_with_one_line) {
+  // 2^22 rows of 16 pairs as a sparse file, cut while it is read.
+  const std::string header =
+      R"({"cos":{"dtype":"F32","shape":[4194304,16],"data_offsets":[0,268435456]},"sin":{"dtype":"F32","shape":[4194304,16],"data_offsets":[268435456,536870912]}})";
+  std::string start(8, '\0');
+  const std::uint64_t length = header.size() + (8 - header.size() % 8) % 8;
+  std::memcpy(start.data(), &length, 8);
+  write("big.safetensors", start + header + std::string(length - header.size(), ' '));
+  fs::resize_file(folder_ / "big.safetensors", 8 + length + 536870912);
+  const std::string line = fmt::format(
+      "cd {} && ({} sweep 'rope(dim=32,theta=10000)' --table big.safetensors --positions 0:4194304 --threads "
+      "1 >out.txt 2>err.txt; echo $? >status.txt) & sleep 0.7; truncate -s 4096 {}/big.safetensors; wait",
+      folder_.string(), SEXTANT_BINARY, folder_.string());
+  ASSERT_EQ(std::system(line.c_str()), 0);
+  const std::string status = read_file(folder_ / "status.txt");
+  if (status == "0\n") GTEST_SKIP() << "the sweep was over before the file was cut: the case was NOT tested";
+  EXPECT_EQ(status, "2\n");
+  const std::string complaint = read_file(folder_ / "err.txt");
+  EXPECT_EQ(std::count(complaint.begin(), complaint.end(), '\n'), 1) << complaint;
+}
+
 TEST_F(Command, a_sweep_under_mpirun_is_the_sweep_of_one_process) {
   if (std::system("command -v mpirun >/dev/null 2>&1") != 0)
     GTEST_SKIP() << "mpirun is not installed: the MPI route was NOT tested";
@@ -448,6 +508,94 @@ TEST_F(Command, files_keep_their_mode_and_links_stay_links) {
 TEST_F(Command, closed_standard_output_is_an_error_and_not_a_crash) {
   const int status = std::system(SEXTANT_BINARY " list models --json - >/dev/full 2>/dev/null");
   EXPECT_EQ(WEXITSTATUS(status), 2);
+}
+
+TEST_F(Command, verify_refuses_what_it_cannot_fix_or_require) {
+  for (const auto& [arguments, mentions] : std::vector<std::pair<std::string, std::string>>{
+           {"--operation spin", "spin"},
+           {"--law pi_scaling --operation attention", "attention"},
+           {"--positions 5:2", "reversed"},
+           {"--positions 0:5000", "4096"},
+           {"--shape 1,2", "B,S,H"},
+           {"--shape 1,2,3,4", "B,S,H"},
+           {"--shape 1,0,3", "B,S,H"},
+           {"--shape 1,-2,3", "B,S,H"},
+           {"--shape 256,256,2", "65536"},
+           {"--shape 1,2,1 --positions 0:3", "--positions has 3"},
+           {"--require fast", "fast"},
+           {"--junit no/such/folder/run.xml", "no/such/folder"},
+           {"--json run.out --junit run.out", "both"},
+       }) {
+    const Ended ended = run(fmt::format("verify --encoding llama-2-7b --cases 1 {}", arguments));
+    EXPECT_EQ(ended.status, 2) << arguments;
+    EXPECT_EQ(ended.out, "") << arguments;
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
+    EXPECT_NE(ended.err.find(mentions), std::string::npos) << ended.err;
+    EXPECT_FALSE(fs::exists(folder_ / "run.out")) << arguments;
+  }
+}
+
+TEST_F(Command, positions_shape_and_operation_of_cases_can_be_fixed) {
+  const auto document = [&](const std::string& arguments) {
+    return json::parse(
+        run("verify --kernel scalar --encoding llama-2-7b --law rope_elementwise --cases 3 --json - " +
+            arguments)
+            .out);
+  };
+  const json fixed = document("--operation rotate --positions 7,4000 --shape 2,2,5");
+  ASSERT_EQ(fixed.at("verdicts").size(), 1u);
+  EXPECT_EQ(fixed.at("verdicts")[0].at("operation"), "rotate");
+  EXPECT_EQ(fixed.at("verdicts")[0].at("verdict"), "pass");
+  EXPECT_EQ(fixed.at("coverage").at("positions"), 3 * 2);
+  const std::int64_t position = fixed.at("verdicts")[0].at("witness").at("position");
+  EXPECT_TRUE(position == 7 || position == 4000) << position;
+  EXPECT_EQ(document("--operation rotate --shape 1,33,1").at("coverage").at("positions"), 3 * 33);
+  // A fixed position is never moved to where the kernel can go.
+  const json negative = document("--operation rotate --positions 0,2147483648");
+  EXPECT_EQ(negative.at("verdicts")[0].at("verdict"), "unsupported") << negative.at("verdicts")[0];
+  // A failure at fixed positions replays.
+  const json failed = document("--contract exact-angle --operation rotate --positions 4095 --shape 1,1,1");
+  ASSERT_EQ(failed.at("verdicts")[0].at("verdict"), "fail");
+  EXPECT_EQ(run(fmt::format("replay '{}'", failed.at("verdicts")[0].at("replay").get<std::string>())).status,
+            1);
+}
+
+TEST_F(Command, a_required_kernel_is_verified_too_and_its_absence_is_exit_1) {
+  const json list = json::parse(run("list kernels --json -").out);
+  for (const json& kernel : list.at("kernels")) {
+    const std::string name = kernel.at("id");
+    const bool here = kernel.at("reason").is_null();
+    const Ended ended =
+        run(fmt::format("verify --kernel scalar --require {} --encoding llama-2-7b --law rope_elementwise "
+                        "--operation rotate --cases 1 --json -",
+                        name));
+    EXPECT_EQ(ended.status, here ? 0 : 1) << name;
+    EXPECT_EQ(ended.err.find("is unavailable") != std::string::npos, !here) << ended.err;
+    EXPECT_EQ(json::parse(ended.out).at("verdicts").size(), name == "scalar" ? 1u : 2u) << name;
+  }
+}
+
+TEST_F(Command, junit_says_what_the_run_document_says) {
+  const Ended ended =
+      run("verify --kernel scalar --encoding llama-2-7b --contract exact-angle --cases 2 --json run.json "
+          "--junit run.xml");
+  EXPECT_EQ(ended.status, 1);
+  const std::string xml = read_file(folder_ / "run.xml");
+  const json summary = json::parse(read_file(folder_ / "run.json")).at("summary");
+  const auto count = [&](const std::string& text) {
+    int found = 0;
+    for (std::size_t at = xml.find(text); at != std::string::npos; at = xml.find(text, at + 1)) ++found;
+    return found;
+  };
+  EXPECT_GT(count("<failure "), 0);
+  EXPECT_EQ(count("<failure "), summary.at("fail"));
+  EXPECT_EQ(count("<skipped "), summary.at("unavailable").get<int>() + summary.at("unsupported").get<int>());
+  EXPECT_EQ(count("sextant replay 'law="), count("<failure "));
+  EXPECT_NE(xml.find("classname=\"scalar.rope_elementwise\" name=\"llama-2-7b/rotate\""), std::string::npos);
+  // Standard output holds the document alone.
+  const Ended alone =
+      run("verify --kernel scalar --encoding llama-2-7b --law pi_scaling --cases 1 --junit -");
+  EXPECT_TRUE(alone.out.starts_with("<?xml") && alone.out.ends_with("</testsuites>\n")) << alone.out;
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ std::vector<std::pair<Verdict, std::size_t>> summary_of(const Run& run) {
 }
 
 int exit_status(const Run& run) {
-  if (!run.result.audit.kept()) return 1;
+  if (!run.result.audit.kept() || !run.missing.empty()) return 1;
   bool passed = false;
   for (const auto& [verdict, count] : summary_of(run)) {
     if (count == 0) continue;

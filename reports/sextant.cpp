@@ -1,5 +1,6 @@
 // The sextant command: verbs, one line per error, exit statuses.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <exception>
@@ -11,6 +12,7 @@
 #include "sextant/reports/environment.hpp"
 #include "sextant/reports/output.hpp"
 #include "sextant/reports/verbs/verbs.hpp"
+#include "sextant/reports/workers.hpp"
 
 namespace sextant {
 namespace {
@@ -20,6 +22,7 @@ constexpr int kBadInput = 2;
 /// One line, whatever a library wrote or an input held.
 int refuse(std::string line) {
   while (!line.empty() && line.back() == '\n') line.pop_back();
+  if (!Workers::speaks()) return kBadInput;
   complain(fmt::format("sextant: {}\n", printable(line)));
   return kBadInput;
 }
@@ -78,10 +81,19 @@ int run(int argc, char** argv) {
   return refuse("no verb was given (see sextant --help)");
 }
 
+/// A mapped file shrank under the reader: nothing can be trusted, and nothing was written.
+extern "C" void cut_short(int) {
+  constexpr std::string_view line =
+      "sextant: a table file was cut short while it was read; keep it in place during the sweep\n";
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+  _exit(kBadInput);
+}
+
 }  // namespace
 }  // namespace sextant
 
 int main(int argc, char** argv) {
+  std::signal(SIGBUS, sextant::cut_short);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows past a limit is an error of write, not a death
   try {
     sextant::check_floating_point();

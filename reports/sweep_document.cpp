@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "sextant/fixtures/models/fields.hpp"
@@ -19,6 +20,7 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr int kSchemaVersion = 1;
+constexpr std::int64_t kMaxShards = 1000000;
 
 ordered_json number(double value) {
   if (std::isnan(value)) return "nan";
@@ -71,6 +73,9 @@ ordered_json replay_of(const SweepDocument& d) {
       d.kernel, d.operation, d.truth, d.seq_len, at->position, at->position + 1, d.bare ? " --bare" : "");
 }
 
+/// Rotations and sweeps against stored angles have none.
+bool has_position_error(const SweepDocument& d) { return d.operation != "rotate" && d.truth != "angle"; }
+
 ordered_json worst_case_of(const SweepDocument& d) {
   if (!d.worst_case) return nullptr;
   const WorstCase& w = *d.worst_case;
@@ -111,7 +116,13 @@ template <class Integer>
 Integer integer_at(const json& object, const char* key, const std::string& file) {
   const json& value = at(object, key, file);
   if (!value.is_number_integer()) refuse(file, fmt::format("{} is no whole number", key));
-  if constexpr (std::is_unsigned_v<Integer>) {
+  if constexpr (!std::is_unsigned_v<Integer>) {
+    if (value.is_number_unsigned() &&
+        value.get<std::uint64_t>() >
+            std::uint64_t{0} + static_cast<std::uint64_t>(std::numeric_limits<Integer>::max())) {
+      refuse(file, fmt::format("{} is too large", key));
+    }
+  } else {
     if (!value.is_number_unsigned()) refuse(file, fmt::format("{} is negative", key));
   }
   return value.get<Integer>();
@@ -177,6 +188,41 @@ Range range_in(const json& object, const std::string& file) {
   return {integer_at<std::int64_t>(object, "begin", file), integer_at<std::int64_t>(object, "end", file)};
 }
 
+/// Counts, places and maxima that one sweep can have had.
+void check_consistent(const SweepDocument& d, const std::string& file) {
+  const auto unsound = [&](bool is, const char* what) {
+    if (is) refuse(file, fmt::format("{} cannot be of such a sweep", what));
+  };
+  const Encoding encoding = parse_encoding(d.encoding);
+  const std::int64_t pairs = std::get<Rope>(encoding).pairs();
+  unsound(d.positions.begin < -kMaxPosition || d.positions.end > kMaxPosition + 1, "positions");
+  const Range range =
+      d.shard ? shard_of(d.positions.begin, d.positions.end, d.shard->index, d.shard->count) : d.positions;
+  const Tally& tally = d.result.tally;
+  const Errors& all = tally.all;
+  // A checkpoint holds a part of its range; everything else all of it.
+  const auto most = static_cast<std::uint64_t>((range.end - range.begin) * pairs);
+  unsound(tally.points > most, "points");
+  unsound(all.values != 2 * tally.points && all.values != 4 * tally.points, "values");
+  for (const Errors& errors : tally.octaves) {
+    unsound(errors.nan > errors.values || errors.undecided > errors.values ||
+                errors.not_correctly_rounded > errors.values,
+            "an octave's counts");
+    unsound(!(errors.max_ulp >= 0) || !(errors.max_abs >= 0), "an octave's maxima");
+  }
+  unsound(d.result.no_claim < 0 || static_cast<std::uint64_t>(d.result.no_claim) > all.values, "no_claim");
+  unsound(d.result.broken < 0 || static_cast<std::uint64_t>(d.result.broken) > all.values, "contract.broken");
+  unsound(!(d.result.position_error >= 0), "position_error");
+  unsound(d.audit.points > most, "audit.points");
+  const auto outside = [&](const auto& place) {
+    return place && (place->position < range.begin || place->position >= range.end || place->pair < 0 ||
+                     place->pair >= pairs);
+  };
+  unsound(outside(tally.worst) || outside(tally.first_nan) || outside(d.result.position_error_at) ||
+              outside(d.result.first_broken),
+          "a witness's place");
+}
+
 }  // namespace
 
 std::string to_json(const SweepDocument& d) {
@@ -213,7 +259,7 @@ std::string to_json(const SweepDocument& d) {
       {"undecided", tally.all.undecided},
       {"nan", tally.all.nan},
       {"no_claim", d.result.no_claim},
-      {"position_error", d.operation == "rotate" ? ordered_json(nullptr) : number(d.result.position_error)},
+      {"position_error", has_position_error(d) ? number(d.result.position_error) : ordered_json(nullptr)},
       {"position_error_at", place_of(d.result.position_error_at)},
       {"contract", d.contract ? ordered_json{{"name", *d.contract},
                                              {"broken", d.result.broken},
@@ -265,7 +311,8 @@ SweepDocument parse_sweep(std::string_view text, const std::string& file) {
   if (!octaves.is_array()) refuse(file, "by_octave is no list");
   for (const json& entry : octaves) {
     const auto octave = integer_at<std::uint64_t>(entry, "octave", file);
-    if (octave >= tally.octaves.size()) refuse(file, "an octave is out of range");
+    if (octave >= tally.octaves.size() || tally.octaves[octave].values > 0)
+      refuse(file, "an octave is out of range or stands twice");
     const Errors errors = errors_in(entry, file);
     tally.octaves[octave] += errors;
     tally.all += errors;
@@ -283,7 +330,9 @@ SweepDocument parse_sweep(std::string_view text, const std::string& file) {
   }
   const json& audit = at(document, "audit", file);
   d.audit.points = integer_at<std::uint64_t>(audit, "points", file);
-  d.audit.worst_share = at(audit, "kept", file) == true ? 0 : 2;
+  if (!at(audit, "kept", file).is_boolean()) refuse(file, "audit.kept is neither true nor false");
+  d.audit.worst_share = audit.at("kept").get<bool>() ? 0 : 2;
+  check_consistent(d, file);
   return d;
 }
 
@@ -298,6 +347,11 @@ SweepDocument merge_sweeps(std::vector<SweepDocument> shards, const std::vector<
   for (std::size_t i = 0; i < shards.size(); ++i) {
     const SweepDocument& part = shards[i];
     if (!part.shard) refuse(files[i], "it is no shard but a whole sweep");
+    const Range range =
+        shard_of(part.positions.begin, part.positions.end, part.shard->index, part.shard->count);
+    const std::int64_t pairs = std::get<Rope>(parse_encoding(part.encoding)).pairs();
+    if (part.result.tally.points != static_cast<std::uint64_t>((range.end - range.begin) * pairs))
+      refuse(files[i], "its points are not those of its shard");
     if (i == 0) {
       whole = part;
       seen.assign(static_cast<std::size_t>(part.shard->count), false);
@@ -341,7 +395,7 @@ std::string to_text(const SweepDocument& d) {
       d.kernel.empty() ? d.table : d.kernel, d.operation, d.positions.begin, d.positions.end,
       d.shard ? fmt::format(", shard {}/{}", d.shard->index, d.shard->count) : "", d.truth);
   const std::string position_error =
-      d.operation == "rotate" ? "" : fmt::format("   position error {:.3g}", d.result.position_error);
+      has_position_error(d) ? fmt::format("   position error {:.3g}", d.result.position_error) : "";
   text += fmt::format("points {}   max {:.6g} {}   mean {:.6g} {}   max |error| {:.3g}{}\n", tally.points,
                       tally.all.max_ulp, unit, tally.all.mean_ulp(), unit, tally.all.max_abs, position_error);
   text += fmt::format("not correctly rounded {} of {}   undecided {}   NaN {}\n",

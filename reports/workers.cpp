@@ -24,6 +24,13 @@ int launched_processes() {
 
 }  // namespace
 
+bool Workers::speaks() {
+  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK"}) {
+    if (const char* value = std::getenv(name)) return std::atoi(value) == 0;
+  }
+  return true;
+}
+
 Workers::Workers(Workers&& other) noexcept
     : index_(other.index_), count_(other.count_), joined_(std::exchange(other.joined_, false)) {}
 
@@ -41,8 +48,7 @@ Workers Workers::start() {
 
 Workers::~Workers() {
   if (!joined_) return;
-  // An error unwinding through here must end its siblings too: they would wait for its part for ever.
-  if (std::uncaught_exceptions() > 0) MPI_Abort(MPI_COMM_WORLD, 2);
+  if (working_ && std::uncaught_exceptions() > 0) MPI_Abort(MPI_COMM_WORLD, 2);
   MPI_Finalize();
 }
 

@@ -11,6 +11,8 @@ class Workers {
   /// Joins the processes that mpirun started. A binary without MPI, started by mpirun with several processes,
   /// throws InputError: each would do the whole work.
   [[nodiscard]] static Workers start();
+  /// False in all processes of an mpirun but the first: what all would say is said once.
+  [[nodiscard]] static bool speaks();
   ~Workers();
   Workers(Workers&& other) noexcept;
   Workers& operator=(Workers&&) = delete;
@@ -18,6 +20,9 @@ class Workers {
   [[nodiscard]] int index() const { return index_; }
   [[nodiscard]] int count() const { return count_; }
   /// The texts of all processes in order of index, at process 0; elsewhere nothing.
+  /// From here on an exception ends the siblings too: they would wait for this process's part for ever.
+  /// Before, all fail alike.
+  void begin_work() { working_ = true; }
   [[nodiscard]] std::vector<std::string> gather(const std::string& text) const;
 
  private:
@@ -25,6 +30,7 @@ class Workers {
   int index_ = 0;
   int count_ = 1;
   bool joined_ = false;
+  bool working_ = false;
 };
 
 }  // namespace sextant

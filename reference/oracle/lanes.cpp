@@ -178,11 +178,10 @@ struct Measured {
   V shifted, rest, reach;
 };
 
-template <bool kClamp>
 HWY_INLINE V InverseUlp(const Scale& format, V v) {
   const D d;
   V binade = Binade(v);
-  if constexpr (kClamp) binade = hn::Max(binade, format.least_normal);
+  binade = hn::Max(binade, format.least_normal);
   return hn::BitCast(d, hn::Sub(format.scale_exponent, hn::BitCast(D64(), binade)));
 }
 
@@ -204,10 +203,9 @@ HWY_INLINE Certified Either(const Certified& first, const Certified& second) {
 
 // In double-double: g - h = s + t exactly, so r = |s + (t - l)| in ulp with an error far below 2^-60. A high
 // word that is a power of two may hide a truth below it, and tiny ones a truth in any binade.
-template <bool kClamp>
 HWY_INLINE Certified MeasureWide(const Scale& format, WideV w, V g) {
   const D d;
-  const V inverse_ulp = InverseUlp<kClamp>(format, w.hi);
+  const V inverse_ulp = InverseUlp(format, w.hi);
   const WideV difference = TwoSum(g, hn::Neg(w.hi));
   const V distance = hn::Abs(difference.hi);
   const V low = hn::Xor(hn::Sub(difference.lo, w.lo), hn::And(difference.hi, hn::SignBit(d)));
@@ -228,14 +226,13 @@ HWY_INLINE WideCosSin WideProduct(const Tile& tile, size_t row, size_t k) {
 
 // By the double product alone, wrong values included: |g - v| rounds by 2^-53 of itself, and v and the truth
 // must share a binade.
-template <bool kClamp>
 HWY_INLINE Certified MeasureTable(const Scale& format, V v, V distance) {
   const D d;
   const V size = hn::Abs(v);
   const V bound = hn::MulAdd(distance, hn::Set(d, 0x1p-53), format.table_bound);
-  const Measured m = Measure(distance, InverseUlp<kClamp>(format, v), bound);
-  const M one_binade = hn::Eq(InverseUlp<kClamp>(format, hn::Sub(size, format.table_bound)),
-                              InverseUlp<kClamp>(format, hn::Add(size, format.table_bound)));
+  const Measured m = Measure(distance, InverseUlp(format, v), bound);
+  const M one_binade = hn::Eq(InverseUlp(format, hn::Sub(size, format.table_bound)),
+                              InverseUlp(format, hn::Add(size, format.table_bound)));
   const M near =
       hn::And(hn::Lt(m.shifted, hn::Set(d, kCertifiable)), hn::Ne(m.shifted, hn::Set(d, kHalfAnUlp)));
   return {m.shifted, hn::And(hn::And(hn::Le(m.reach, hn::Set(d, kUnit / 2)), near), one_binade)};
@@ -295,10 +292,9 @@ HWY_INLINE V64 Bits(V a, V b) { return hn::Add(hn::BitCast(D64(), a), hn::BitCas
 struct MeasuredPair {
   Measured cos, sin;
 };
-template <bool kClamp>
 HWY_INLINE MeasuredPair MeasureBoth(const Scale& format, const CosSinV& v, const CosSinV& g) {
-  return {Measure(hn::Abs(hn::Sub(g.cos, v.cos)), InverseUlp<kClamp>(format, v.cos), format.table_bound),
-          Measure(hn::Abs(hn::Sub(g.sin, v.sin)), InverseUlp<kClamp>(format, v.sin), format.table_bound)};
+  return {Measure(hn::Abs(hn::Sub(g.cos, v.cos)), InverseUlp(format, v.cos), format.table_bound),
+          Measure(hn::Abs(hn::Sub(g.sin, v.sin)), InverseUlp(format, v.sin), format.table_bound)};
 }
 
 // A vector with a wrong value, a record, or a rounding that the double product leaves open. Returns its
@@ -306,18 +302,17 @@ HWY_INLINE MeasuredPair MeasureBoth(const Scale& format, const CosSinV& v, const
 template <Storage kStorage>
 HWY_NOINLINE V64 Resolve(const Tile& tile, const GivenRows& given, const Scale& format, Records& record,
                          size_t row, size_t k, CheckState& state) {
-  constexpr bool kClamp = kStorage == Storage::float16;
   const D d;
   const CosSinV v = Product(tile.factor, FineRow(tile, row), k);
   const CosSinV g = LoadRow<kStorage>(GivenRow(given, row), k);
   const V half_ulp = hn::Set(d, kHalfAnUlp), no_units = hn::Set(d, kShift);
   const V c_distance = hn::Abs(hn::Sub(g.cos, v.cos)), s_distance = hn::Abs(hn::Sub(g.sin, v.sin));
-  Certified c = MeasureTable<kClamp>(format, v.cos, c_distance);
-  Certified s = MeasureTable<kClamp>(format, v.sin, s_distance);
+  Certified c = MeasureTable(format, v.cos, c_distance);
+  Certified s = MeasureTable(format, v.sin, s_distance);
   if (!hn::AllTrue(d, hn::And(c.sure, s.sure))) {
     const WideCosSin truth = WideProduct(tile, row, k);
-    c = Either(c, MeasureWide<kClamp>(format, truth.cos, g.cos));
-    s = Either(s, MeasureWide<kClamp>(format, truth.sin, g.sin));
+    c = Either(c, MeasureWide(format, truth.cos, g.cos));
+    s = Either(s, MeasureWide(format, truth.sin, g.sin));
   }
   state.not_correctly_rounded += hn::CountTrue(d, hn::And(c.sure, hn::Gt(c.shifted, half_ulp))) +
                                  hn::CountTrue(d, hn::And(s.sure, hn::Gt(s.shifted, half_ulp)));
@@ -338,18 +333,17 @@ HWY_NOINLINE V64 Resolve(const Tile& tile, const GivenRows& given, const Scale& 
 template <Storage kStorage>
 HWY_INLINE V64 SettleOpen(const Tile& tile, const GivenRows& given, const Scale& format, Records& record,
                           const uint16_t* open, size_t count, V64 sum, CheckState& state) {
-  constexpr bool kClamp = kStorage == Storage::float16;
   const D d;
   const V half_ulp = hn::Set(d, kHalfAnUlp);
   for (size_t i = 0; i < count; ++i) {
     const size_t row = open[i] / tile.lanes, k = open[i] % tile.lanes;
     const CosSinV v = Product(tile.factor, FineRow(tile, row), k);
     const CosSinV g = LoadRow<kStorage>(GivenRow(given, row), k);
-    const auto [c, s] = MeasureBoth<kClamp>(format, v, g);
+    const auto [c, s] = MeasureBoth(format, v, g);
     sum = hn::Sub(sum, Bits(c.shifted, s.shifted));
     const WideCosSin truth = WideProduct(tile, row, k);
-    const Certified c_wide = MeasureWide<kClamp>(format, truth.cos, g.cos);
-    const Certified s_wide = MeasureWide<kClamp>(format, truth.sin, g.sin);
+    const Certified c_wide = MeasureWide(format, truth.cos, g.cos);
+    const Certified s_wide = MeasureWide(format, truth.sin, g.sin);
     const V distance = hn::Max(hn::Abs(hn::Sub(g.cos, v.cos)), hn::Abs(hn::Sub(g.sin, v.sin)));
     const M no_record = hn::And(hn::Lt(hn::Max(c_wide.shifted, s_wide.shifted), record.units),
                                 hn::Le(distance, record.distance));
@@ -371,7 +365,6 @@ HWY_INLINE V64 SettleOpen(const Tile& tile, const GivenRows& given, const Scale&
 template <Storage kStorage, bool kLean>
 void CheckRows(const Tile& tile, const GivenRows& given, const Scale& format, double units_per_distance,
                CheckState& state) {
-  constexpr bool kClamp = kStorage == Storage::float16;
   constexpr size_t kAhead = 4096;  // bytes: what the hardware's prefetching does not reach in time
   constexpr size_t kSize = kStorage == Storage::float32 ? 4 : 2;
   const D d;
@@ -398,15 +391,15 @@ void CheckRows(const Tile& tile, const GivenRows& given, const Scale& format, do
       V c_shifted, s_shifted;
       M usual, certain;
       if constexpr (kLean) {
-        const auto [c, s] = MeasureBoth<kClamp>(scale, v, g);
+        const auto [c, s] = MeasureBoth(scale, v, g);
         c_shifted = c.shifted;
         s_shifted = s.shifted;
         usual = hn::And(hn::Lt(c_shifted, record.fast), hn::Lt(s_shifted, record.fast));
         certain = hn::Le(hn::Max(c.reach, s.reach), half_unit);
       } else {
         const V c_distance = hn::Abs(hn::Sub(g.cos, v.cos)), s_distance = hn::Abs(hn::Sub(g.sin, v.sin));
-        const Certified c = MeasureTable<kClamp>(scale, v.cos, c_distance);
-        const Certified s = MeasureTable<kClamp>(scale, v.sin, s_distance);
+        const Certified c = MeasureTable(scale, v.cos, c_distance);
+        const Certified s = MeasureTable(scale, v.sin, s_distance);
         c_shifted = c.shifted;
         s_shifted = s.shifted;
         usual = hn::And(hn::And(hn::Lt(c_shifted, record.units), hn::Lt(s_shifted, record.units)),

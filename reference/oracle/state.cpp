@@ -145,9 +145,8 @@ Oracle::State::Look Oracle::State::look(Rung rung, const Place& at, double got) 
     return from(at.function == Function::cos ? value.cos : value.sin, phase_bound);
   }
   if (rung == Rung::wide) return from(wide(at), integers_bound);
-  // The distance is formed before it is narrowed: what stays undecided lies within 2^-105 of itself from a
-  // boundary, or within the limit. Beyond a midpoint of float32 that takes an angle below 2^-40 whose
-  // frequency is a short fraction.
+  // The distance is formed before it is narrowed. Narrowing errs by 2^-53 of the low word, so that even the
+  // cosine of a tiny angle is known to lie below 1; what stays undecided lies within the limit of a boundary.
   const WorkingDigits scope(kSeedDigits);
   const int bits = rung == Rung::precise ? std::min(128, precision_limit) : std::min(240, precision_limit);
   const Mpfr value = exact(at, static_cast<unsigned>(bits));
@@ -158,8 +157,8 @@ Oracle::State::Look Oracle::State::look(Rung rung, const Place& at, double got) 
   };
   const Wide value_wide = narrow(value), distance_wide = narrow(abs(Mpfr(got - value)));
   return {value_wide,
-          bound + std::fabs(value_wide.hi) * 0x1p-105,
-          {distance_wide, bound + std::fabs(distance_wide.hi) * 0x1p-105}};
+          bound + std::fabs(value_wide.lo) * 0x1p-52,
+          {distance_wide, bound + std::fabs(distance_wide.lo) * 0x1p-52}};
 }
 
 Oracle::State::Rounded Oracle::State::rounded(const Place& at, const Format& format, Rung first) const {

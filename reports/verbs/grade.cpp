@@ -50,6 +50,8 @@ std::string to_json(const Encoding& encoding, const Kernel& kernel, const Range&
     contracts.push_back({{"name", contract.name},
                          {"up_to_position", or_null(contract.up_to_position)},
                          {"broken_at", broken},
+                         {"no_claim_from", contract.no_claim_at ? ordered_json(contract.no_claim_at->position)
+                                                                : ordered_json(nullptr)},
                          {"no_claim", contract.no_claim}});
   }
   const ordered_json document = {{"schema_version", 1},
@@ -68,16 +70,18 @@ std::string to_text(const Encoding& encoding, const Kernel& kernel, const Range&
   std::string text = fmt::format("{}\nkernel {}, tables of positions {}:{}\n\n", to_string(encoding),
                                  kernel.name, range.begin, range.end);
   for (const ContractGrade& contract : grade.contracts) {
-    std::string kept = "broken at the first position";
-    if (contract.up_to_position) {
-      kept = contract.broken_at ? fmt::format("kept up to position {}", *contract.up_to_position)
-                                : "kept at every position";
-    }
+    const bool whole = contract.up_to_position == range.end - 1;
+    const std::string kept = whole ? "kept at every position"
+                             : contract.up_to_position
+                                 ? fmt::format("kept up to position {}", *contract.up_to_position)
+                                 : "not kept at the first position";
     text += fmt::format("  {:<12} {}", contract.name, kept);
     if (contract.broken_at)
       text +=
           fmt::format(", broken by pair {} at {}", contract.broken_at->pair, contract.broken_at->position);
-    if (contract.no_claim > 0) text += fmt::format(" ({} values without claim)", contract.no_claim);
+    if (contract.no_claim_at)
+      text += fmt::format(", claims nothing of {} values from position {}", contract.no_claim,
+                          contract.no_claim_at->position);
     text += "\n";
   }
   text +=

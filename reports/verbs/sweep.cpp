@@ -63,11 +63,17 @@ Truth parse_truth(const std::string& name) {
   throw InputError(fmt::format("--truth {}: exact, frequency or angle", name.substr(0, 40)));
 }
 
+/// A document from disk: a regular file of at most 64 MiB.
 std::string read_all(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error))
+    throw InputError(fmt::format("{}: is no regular file that can be read", path));
+  if (std::filesystem::file_size(path, error) > (std::uintmax_t{64} << 20))
+    throw InputError(fmt::format("{}: is over 64 MiB, which no such document is", path));
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw InputError(fmt::format("{}: cannot be read", path));
   std::ostringstream text;
   text << file.rdbuf();
+  if (!file) throw InputError(fmt::format("{}: cannot be read", path));
   return text.str();
 }
 
@@ -97,6 +103,11 @@ SweepDocument run_segments(SweepDocument document, const SweepSubject& subject, 
           fmt::format("{}: is no checkpoint of this sweep; remove it or name another file", checkpoint));
     }
     const SweepDocument done = parse_sweep(text.substr(reached.size() + 1 + length), checkpoint);
+    const auto points_done = static_cast<std::uint64_t>((next - range.begin) * subject.rope.pairs());
+    if (done.result.tally.points != points_done || done.encoding != document.encoding) {
+      throw InputError(
+          fmt::format("{}: its parts do not fit together; remove it and sweep anew", checkpoint));
+    }
     document.result = done.result;
     document.audit = done.audit;
     complain(fmt::format("resuming at position {}\n", next));
@@ -104,10 +115,12 @@ SweepDocument run_segments(SweepDocument document, const SweepSubject& subject, 
 
   Progress progress;
   const std::int64_t total = range.end - range.begin;
-  const std::int64_t step = std::max<std::int64_t>(1, (std::int64_t{1} << 28) / subject.rope.pairs());
+  // Segments of about a second, so that a checkpoint is never much older than it should be.
+  std::int64_t step = std::max<std::int64_t>(1, (std::int64_t{1} << 16) / subject.rope.pairs());
   auto saved = std::chrono::steady_clock::now();
   while (next < range.end) {
-    const std::int64_t stop = std::min(range.end, next + step);
+    const auto started = std::chrono::steady_clock::now();
+    const std::int64_t stop = range.end - next <= step ? range.end : next + step;
     document.result += sweep(subject, next, stop, document.threads, [&](std::int64_t done) {
       progress.show(static_cast<std::size_t>(next - range.begin + done), static_cast<std::size_t>(total),
                     "positions");
@@ -118,14 +131,14 @@ SweepDocument run_segments(SweepDocument document, const SweepSubject& subject, 
     }
     next = stop;
     const auto now = std::chrono::steady_clock::now();
-    if (!checkpoint.empty() && (next < range.end) &&
-        std::chrono::duration<double>(now - saved).count() > kCheckpointEvery) {
-      SweepDocument partial = document;
-      partial.seconds = 0;
-      write_document(checkpoint,
-                     fmt::format("{} {}\n{}{}", next, identity.size(), identity, to_json(partial)));
-      saved = now;
-    }
+    if (std::chrono::duration<double>(now - started).count() < 0.5) step *= 2;
+    if (checkpoint.empty() || next >= range.end ||
+        std::chrono::duration<double>(now - saved).count() < kCheckpointEvery)
+      continue;
+    SweepDocument partial = document;
+    partial.seconds = 0;
+    write_document(checkpoint, fmt::format("{} {}\n{}{}", next, identity.size(), identity, to_json(partial)));
+    saved = now;
   }
   return document;
 }
@@ -154,6 +167,10 @@ int run(const Options& options) {
     throw InputError("--operation rotate takes a kernel, --truth exact, and neither --bare nor --contract");
   }
 
+  if (subject.truth == Truth::angle && subject.contract) {
+    throw InputError(
+        "--contract judges against --truth exact or frequency; stored angles have no contract of their own");
+  }
   if (options.search < 0 || options.search > 100000000)
     throw InputError(fmt::format("--search {}: from 0 to 100000000 inputs", options.search));
   if (options.search > 0 && (subject.operation != Operation::rotate || !options.shard.empty())) {
@@ -163,7 +180,7 @@ int run(const Options& options) {
 
   Range range = whole;
   SweepDocument document;
-  const Workers workers = Workers::start();
+  Workers workers = Workers::start();
   if (!options.shard.empty()) {
     if (workers.count() > 1) throw InputError("--shard and mpirun both split the sweep; use one of them");
     document.shard = parse_shard(options.shard);
@@ -206,6 +223,8 @@ int run(const Options& options) {
   }
   if (!options.json.empty()) check_writable(options.json);
   if (!options.checkpoint.empty()) check_writable(options.checkpoint);
+  if (!options.checkpoint.empty() && options.checkpoint == options.json)
+    throw InputError(fmt::format("--checkpoint and --json both name {}", options.json));
   if (!options.checkpoint.empty() && workers.count() > 1)
     throw InputError("--checkpoint is for one process; under mpirun use shards");
   if (options.threads < 0 || options.threads > 1024)
@@ -223,6 +242,7 @@ int run(const Options& options) {
                          : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
 
   const auto start = std::chrono::steady_clock::now();
+  workers.begin_work();
   document = run_segments(std::move(document), subject, range, options.checkpoint);
   document.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
@@ -246,8 +266,8 @@ int run(const Options& options) {
     document.worst_case = find_worst_case(kernel, subject.rope, subject.seq_len,
                                           *(tally.first_nan ? tally.first_nan : tally.worst), options.search);
   }
-  if (!options.json.empty()) write_document(options.json, to_json(document));
   print_text(to_text(document), options.json == "-");
+  if (!options.json.empty()) write_document(options.json, to_json(document));
   if (!options.checkpoint.empty()) std::filesystem::remove(options.checkpoint);
   return exit_status(document);
 }
@@ -257,8 +277,8 @@ int merge(const std::vector<std::string>& files, const std::string& json) {
   for (const std::string& file : files) shards.push_back(parse_sweep(read_all(file), file));
   if (!json.empty()) check_writable(json);
   const SweepDocument whole = merge_sweeps(std::move(shards), files);
-  if (!json.empty()) write_document(json, to_json(whole));
   print_text(to_text(whole), json == "-");
+  if (!json.empty()) write_document(json, to_json(whole));
   return exit_status(whole);
 }
 

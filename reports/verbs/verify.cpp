@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <memory>
@@ -10,6 +11,7 @@
 #include "sextant/reference/error.hpp"
 #include "sextant/reports/arguments.hpp"
 #include "sextant/reports/console.hpp"
+#include "sextant/reports/junit.hpp"
 #include "sextant/reports/output.hpp"
 #include "sextant/reports/run.hpp"
 #include "sextant/reports/verbs/verbs.hpp"
@@ -25,7 +27,13 @@ struct Options {
   std::string seed;
   std::string contract;
   std::string json;
+  std::string junit;
+  std::vector<std::string> operations, required;
+  std::string positions, shape;
 };
+
+constexpr std::int64_t kMostPositions = 4096;
+constexpr std::int64_t kMostVectors = 1 << 16;
 
 std::uint64_t seed_of(const std::string& text) {
   if (text.empty()) return kDefaultSeed;
@@ -36,6 +44,43 @@ std::uint64_t seed_of(const std::string& text) {
     throw InputError(fmt::format("--seed {}: a whole number >= 0, or random", text.substr(0, 40)));
   }
   return seed;
+}
+
+/// "B,S,H".
+Shape shape_of(const std::string& text) {
+  std::vector<std::int64_t> extents;
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  while (extents.size() < 3) {
+    const auto [next, error] = std::from_chars(at, end, extents.emplace_back());
+    const bool last = extents.size() == 3;
+    const bool read = error == std::errc() && (last ? next == end : next != end && *next == ',');
+    if (!read || extents.back() < 1 || extents.back() > kMostVectors)
+      throw InputError(fmt::format("--shape {}: three whole numbers B,S,H >= 1", text.substr(0, 40)));
+    at = last ? next : next + 1;
+  }
+  if (extents[0] * extents[1] > kMostVectors || extents[0] * extents[1] * extents[2] > kMostVectors)
+    throw InputError(fmt::format("--shape {}: more than {} heads in all", text.substr(0, 40), kMostVectors));
+  return {extents[0], extents[1], extents[2]};
+}
+
+/// Keeps of every law the operations named, and drops the laws that have none of them.
+void keep_operations(const std::vector<std::string>& names, std::vector<Law>& laws) {
+  std::vector<Operation> operations;
+  for (const std::string& name : names) {
+    const std::optional<Operation> operation = parse_operation(name);
+    if (!operation)
+      throw InputError(
+          fmt::format("unknown operation \"{}\": see sextant list laws --json -", name.substr(0, 40)));
+    operations.push_back(*operation);
+  }
+  for (Law& law : laws) {
+    std::erase_if(law.operations, [&](Operation operation) {
+      return std::find(operations.begin(), operations.end(), operation) == operations.end();
+    });
+  }
+  std::erase_if(laws, [](const Law& law) { return law.operations.empty(); });
+  if (laws.empty()) throw InputError(fmt::format("no law chosen is checked on {}", fmt::join(names, ", ")));
 }
 
 void add_bundled(SuiteOptions& suite, Run& run) {
@@ -90,9 +135,27 @@ int verify(const Options& options) {
     // A question about an encoding is not answered by laws of bare attention.
     if (options.laws.empty() && (law.needs_encoding || options.encodings.empty())) suite.laws.push_back(law);
   }
+  if (!options.operations.empty()) keep_operations(options.operations, suite.laws);
+  if (!options.positions.empty()) suite.positions = parse_positions(options.positions, kMostPositions);
+  if (!options.shape.empty()) suite.shape = shape_of(options.shape);
+  if (suite.shape && !suite.positions.empty() &&
+      suite.shape->tokens != static_cast<std::int64_t>(suite.positions.size()))
+    throw InputError(fmt::format("--shape {} has {} tokens, --positions has {}", options.shape,
+                                 suite.shape->tokens, suite.positions.size()));
+  for (const std::string& name : options.required) {
+    const Kernel required = find_kernel(name);
+    if (!required.unavailable.empty()) run.missing.push_back({name, required.unavailable});
+    const auto same = [&](const Kernel& kernel) { return kernel.name == required.name; };
+    if (std::none_of(suite.kernels.begin(), suite.kernels.end(), same)) suite.kernels.push_back(required);
+  }
   for (const std::string& text : options.encodings) add_named(text, suite, run);
   if (options.encodings.empty()) add_bundled(suite, run);
   if (!options.json.empty()) check_writable(options.json);
+  if (!options.junit.empty()) check_writable(options.junit);
+  if (!options.junit.empty() && options.junit == options.json)
+    throw InputError(fmt::format("--json and --junit both name {}", options.json));
+  for (const MissingKernel& missing : run.missing)
+    complain(fmt::format("required kernel {} is unavailable: {}\n", missing.kernel, missing.reason));
 
   const auto start = std::chrono::steady_clock::now();
   {
@@ -106,7 +169,8 @@ int verify(const Options& options) {
   run.environment = this_environment();
 
   if (!options.json.empty()) write_document(options.json, to_json(run));
-  const bool to_error = options.json == "-";
+  if (!options.junit.empty()) write_document(options.junit, to_junit(run));
+  const bool to_error = options.json == "-" || options.junit == "-";
   const std::string text = to_text(run, wants_colours(to_error ? STDERR_FILENO : STDOUT_FILENO));
   print_text(text, to_error);
   return exit_status(run);
@@ -131,13 +195,26 @@ Action add_verify_verb(CLI::App& app) {
                    fmt::format("seed of all draws, or random (default {})", kDefaultSeed));
   verb->add_option("--contract", options->contract,
                    "judge every kernel by this contract instead of the one it claims");
+  verb->add_option("--operation", options->operations, "check laws on this operation only, repeatable")
+      ->allow_extra_args(false);
+  verb->add_option(
+      "--positions", options->positions,
+      fmt::format("positions of every case, 0,1,17 or A:B, at most {} (default: drawn)", kMostPositions));
+  verb->add_option("--shape", options->shape,
+                   "batch, tokens and heads of every case, B,S,H (default: drawn)");
+  verb->add_option("--require", options->required,
+                   "verify this kernel too, and exit 1 where it is unavailable here; repeatable")
+      ->allow_extra_args(false);
   verb->add_option("--json", options->json, "write the run document to FILE, - for standard output");
+  verb->add_option("--junit", options->junit, "write JUnit XML for CI to FILE, - for standard output");
   verb->footer(
       "Exit status: 0 something passed and nothing failed, 1 a failure, 2 bad usage, 3 nothing could be "
       "verified. Examples:\n"
       "  sextant verify\n"
       "  sextant verify --kernel scalar --encoding llama-3.1-8b --contract exact-angle\n"
-      "  sextant verify --law rope_elementwise --cases 100 --seed random --json run.json");
+      "  sextant verify --law rope_elementwise --cases 100 --seed random --json run.json\n"
+      "  sextant verify --require simd/AVX2 --junit sextant.xml\n"
+      "  sextant verify --kernel scalar --operation rotate --positions 0,131071 --shape 2,2,8");
   return [verb, options] { return verb->parsed() ? verify(*options) : -1; };
 }
 

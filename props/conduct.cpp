@@ -1,0 +1,479 @@
+// Tensors of a call between canaries, with canaries in their gaps, and results compared element by element.
+//
+// Slack of two results that each lie within a bound of the same exact value: twice the bound. For rotate and
+// tables the bound is the contract's. For rotate_with_tables cos C and sin S are inputs, so with M = |x_a C|
+// + |x_b S|, u = 2^-24 and h = 2^-150 only the rotation errs (contract.cpp, all entry errors 0):
+// (u M + 2h)(1 + u) + u |y| <= (2u + u^2) M + 2h (1 + u).
+#include "sextant/props/conduct.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <list>
+#include <numeric>
+
+#include "sextant/fixtures/layout.hpp"
+#include "sextant/props/call.hpp"
+#include "sextant/props/guarded.hpp"
+#include "sextant/reference/rope.hpp"
+
+namespace sextant {
+namespace {
+
+constexpr std::size_t kWord = sizeof(std::uint32_t);
+
+/// A tensor in memory of its own; `order` lists its words as offsets from its first.
+struct Placed {
+  std::string name;
+  Tensor view;
+  std::vector<std::size_t> order;
+  std::vector<std::uint32_t> before;  ///< as `order`; nothing for an output
+  std::vector<std::byte> store;
+  std::size_t begin = 0, span = 0;  ///< words
+
+  [[nodiscard]] std::uint32_t word(std::size_t at) const {
+    std::uint32_t value = 0;
+    std::memcpy(&value, store.data() + at * kWord, kWord);
+    return value;
+  }
+  void set(std::size_t at, std::uint32_t value) { std::memcpy(store.data() + at * kWord, &value, kWord); }
+};
+
+/// The tensors of one call.
+class Stage {
+ public:
+  Stage(const Kernel& kernel, const Placement& at)
+      : at_(at),
+        boundary_(static_cast<std::size_t>(std::max<std::int64_t>(64, kernel.capabilities.alignment))) {}
+
+  Tensor input(std::string name, const Tensor& shape, std::vector<std::size_t> order, const void* content) {
+    std::vector<std::uint32_t> words(order.size());
+    if (!words.empty()) std::memcpy(words.data(), content, words.size() * kWord);
+    return place(std::move(name), shape, std::move(order), std::move(words), {}).view;
+  }
+  Tensor output(std::string name, const Tensor& shape, std::vector<std::size_t> order, std::int64_t per_token,
+                std::int64_t width) {
+    return place(std::move(name), shape, std::move(order), {}, Output{{}, per_token, width, {}}).view;
+  }
+  /// The last input is an output too.
+  Tensor in_place(std::int64_t per_token, std::int64_t width) {
+    Placed& last = placed_.back();
+    last.before.clear();
+    outputs_.back() = Output{{}, per_token, width, {}};
+    return last.view;
+  }
+
+  Conduct finish() {
+    Conduct conduct;
+    conduct.inputs.unit = conduct.outside.unit = "count";
+    auto output = outputs_.begin();
+    for (const Placed& tensor : placed_) {
+      check_outside(tensor, conduct.outside);
+      for (std::size_t i = 0; i < tensor.before.size(); ++i) {
+        const std::uint32_t now = tensor.word(tensor.begin + tensor.order[i]);
+        if (now == tensor.before[i]) {
+          ++conduct.inputs.elements;
+        } else {
+          take(tensor, tensor.name, i, now, tensor.before[i], conduct.inputs);
+        }
+      }
+      if (*output) {
+        (*output)->name = tensor.name;
+        (*output)->values.reserve(tensor.order.size());
+        for (const std::size_t place : tensor.order)
+          (*output)->values.push_back(std::bit_cast<float>(tensor.word(tensor.begin + place)));
+        conduct.outputs.push_back(std::move(**output));
+      }
+      ++output;
+    }
+    return conduct;
+  }
+
+ private:
+  Placed& place(std::string name, Tensor view, std::vector<std::size_t> order,
+                std::vector<std::uint32_t> before, std::optional<Output> output) {
+    const std::size_t words = size_of(view.dtype) / kWord;
+    // A row of a table before and after it belongs to it too: what reads there reads canaries, and nothing
+    // else.
+    const std::size_t row = view.rank < 4 ? static_cast<std::size_t>(view.stride(0)) * words : 0;
+    const std::size_t margin = 64 + row;
+    Placed tensor{std::move(name), view, std::move(order), std::move(before), {}, 0, 0};
+    if (view.elements() > 0) {
+      tensor.span = words;
+      for (int axis = 0; axis < view.rank; ++axis)
+        tensor.span += static_cast<std::size_t>((view.dim(axis) - 1) * view.stride(axis)) * words;
+    }
+    const auto shift = static_cast<std::size_t>(at_.shift) * words;
+    tensor.store.resize((tensor.span + 2 * margin + shift) * kWord + boundary_);
+    const auto address = reinterpret_cast<std::uintptr_t>(tensor.store.data() + margin * kWord);
+    tensor.begin = margin + (boundary_ - address % boundary_) % boundary_ / kWord + shift;
+    for (std::size_t i = 0; i < tensor.store.size() / kWord; ++i) tensor.set(i, at_.filling);
+    for (std::size_t i = 0; i < tensor.before.size(); ++i)
+      tensor.set(tensor.begin + tensor.order[i], tensor.before[i]);
+    tensor.view.data = tensor.store.data() + tensor.begin * kWord;
+    outputs_.push_back(std::move(output));
+    return placed_.emplace_back(std::move(tensor));
+  }
+
+  static void take(const Placed& tensor, const std::string& name, std::size_t index, std::uint32_t got,
+                   std::uint32_t want, Measure& measure) {
+    const auto value = [&](std::uint32_t word) {
+      return tensor.view.dtype == DType::f32 ? double{std::bit_cast<float>(word)} : double{1} * word;
+    };
+    measure.take(1, 0, {0, static_cast<std::int64_t>(index), name, value(got), value(want)});
+  }
+
+  void check_outside(const Placed& tensor, Measure& measure) const {
+    const auto check = [&](std::size_t at, const char* where) {
+      const std::uint32_t now = tensor.word(at);
+      if (now == at_.filling) {
+        ++measure.elements;
+      } else {
+        take(tensor, fmt::format("{} {}", where, tensor.name), at, now, at_.filling, measure);
+      }
+    };
+    const std::size_t end = tensor.begin + tensor.span;
+    for (std::size_t i = 0; i < tensor.begin; ++i) check(i, "before");
+    for (std::size_t i = end; i < tensor.store.size() / kWord; ++i) check(i, "past the end of");
+    if (tensor.order.size() == tensor.span) return;
+    std::vector<bool> inside(tensor.span);
+    for (const std::size_t place : tensor.order) inside[place] = true;
+    for (std::size_t i = 0; i < tensor.span; ++i) {
+      if (!inside[i]) check(tensor.begin + i, "in a gap of");
+    }
+  }
+
+  const Placement& at_;
+  std::size_t boundary_;
+  std::list<Placed> placed_;
+  std::list<std::optional<Output>> outputs_;
+};
+
+std::vector<std::size_t> straight(std::size_t words) {
+  std::vector<std::size_t> order(words);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
+
+Tensor strided_heads(Layout layout, std::int64_t batch, std::int64_t tokens, std::int64_t heads,
+                     std::int64_t channels, std::int64_t gap) {
+  Tensor view = dense_heads(nullptr, DType::f32, layout, batch, tokens, heads, channels);
+  std::int64_t step = 1;
+  for (int axis = view.rank - 1; axis >= 0; --axis) {
+    view.strides[static_cast<std::size_t>(axis)] = step;
+    step = step * view.dim(axis) + gap;
+  }
+  return view;
+}
+
+std::vector<std::size_t> head_order(const Tensor& view, Layout layout) {
+  const HeadView heads = head_view(view, layout);
+  std::vector<std::size_t> order;
+  order.reserve(static_cast<std::size_t>(heads.batch * heads.tokens * heads.heads * heads.channels));
+  for (std::int64_t b = 0; b < heads.batch; ++b) {
+    for (std::int64_t s = 0; s < heads.tokens; ++s) {
+      for (std::int64_t h = 0; h < heads.heads; ++h) {
+        for (std::int64_t d = 0; d < heads.channels; ++d)
+          order.push_back(static_cast<std::size_t>(heads.offset(b, s, h) + d));
+      }
+    }
+  }
+  return order;
+}
+
+Tensor place_positions(Stage& stage, const std::vector<std::int64_t>& positions, DType dtype) {
+  const auto count = positions.size();
+  if (dtype == DType::i64)
+    return stage.input("positions", dense(nullptr, dtype, count), straight(2 * count), positions.data());
+  const std::vector<std::int32_t> narrow(positions.begin(), positions.end());
+  return stage.input("positions", dense(nullptr, dtype, count), straight(count), narrow.data());
+}
+
+Tensor table_shape(TableForm form, std::int64_t rows, std::int64_t pairs) {
+  if (form == TableForm::polar) return dense(nullptr, DType::f32, rows, pairs, 2);
+  return dense(nullptr, DType::f32, rows, row_width(form, pairs));
+}
+
+void rotate(const Kernel& kernel, const Task& task, const Placement& at, Stage& stage) {
+  const Case& c = task.c;
+  const bool packed = at.layout == Layout::thd;
+  std::vector<std::int64_t> positions;
+  std::vector<std::int32_t> starts;
+  for (std::int64_t b = 0; b < (packed ? c.batch : 1); ++b)
+    positions.insert(positions.end(), c.positions.begin(), c.positions.end());
+  for (std::int64_t b = 0; b <= c.batch; ++b) starts.push_back(static_cast<std::int32_t>(b * c.tokens()));
+  RotateCall call{*c.encoding, c.seq_len, at.layout, place_positions(stage, positions, at.positions),
+                  {},          {},        {},        {},
+                  {},          {},        {},        0};
+  if (packed) {
+    call.cu_seqlens = stage.input("cu_seqlens", dense(nullptr, DType::i32, starts.size()),
+                                  straight(starts.size()), starts.data());
+  }
+  const auto place = [&](const char* name, const std::vector<float>& x, std::int64_t heads, Tensor& in,
+                         Tensor& out) {
+    const Tensor view = strided_heads(at.layout, c.batch, c.tokens(), heads, c.head_dim, at.gap);
+    const std::vector<std::size_t> order = head_order(view, at.layout);
+    in = stage.input(name, view, order, x.data());
+    out = at.in_place ? stage.in_place(heads * c.head_dim, c.head_dim)
+                      : stage.output(fmt::format("the rotated {}", name), view, order, heads * c.head_dim,
+                                     c.head_dim);
+  };
+  place("q", task.q, c.heads, call.q, call.q_out);
+  place("k", task.k, c.kv_heads, call.k, call.k_out);
+  if (task.operation == Operation::rotate) return kernel.rotate(call);
+  const Tensor shape = table_shape(task.form, task.rows, task.pairs);
+  const Tensor cos = stage.input("cos", shape, straight(task.cos.size()), task.cos.data());
+  const Tensor sin = holds_both(task.form)
+                         ? Tensor{}
+                         : stage.input("sin", shape, straight(task.sin.size()), task.sin.data());
+  kernel.rotate_with_tables({call, task.form, cos, sin});
+}
+
+void tables(const Kernel& kernel, const Task& task, const Placement& at, Stage& stage) {
+  const Case& c = task.c;
+  const std::int64_t pairs = std::get<Rope>(*c.encoding).pairs();
+  const std::int64_t width = row_width(task.form, pairs);
+  const Tensor shape = table_shape(task.form, c.tokens(), pairs);
+  const auto order = straight(static_cast<std::size_t>(c.tokens() * width));
+  const Tensor positions = place_positions(stage, c.positions, at.positions);
+  const Tensor cos = stage.output("cos", shape, order, width, width);
+  const Tensor sin = holds_both(task.form) ? Tensor{} : stage.output("sin", shape, order, width, width);
+  kernel.tables({*c.encoding, c.seq_len, positions, task.form, cos, sin});
+}
+
+void frequencies(const Kernel& kernel, const Task& task, Stage& stage) {
+  const std::int64_t pairs = std::get<Rope>(*task.c.encoding).pairs();
+  const auto place = [&](const char* name, std::int64_t count) {
+    return stage.output(name, dense(nullptr, DType::f32, count), straight(static_cast<std::size_t>(count)),
+                        count, count);
+  };
+  const Tensor inv_freq = place("inv_freq", pairs);
+  kernel.frequencies({*task.c.encoding, task.c.seq_len, inv_freq, place("attention_factor", 1)});
+}
+
+void attention(const Kernel& kernel, const Task& task, Stage& stage) {
+  const Case& c = task.c;
+  const auto shape = [&](std::int64_t heads) {
+    return dense(nullptr, DType::f32, c.batch, c.tokens(), heads, c.head_dim);
+  };
+  const auto place = [&](const char* name, const std::vector<float>& x, std::int64_t heads) {
+    return stage.input(name, shape(heads), straight(x.size()), x.data());
+  };
+  const Tensor q = place("q", task.q, c.heads);
+  const Tensor k = place("k", task.k, c.kv_heads);
+  const Tensor v = place("v", task.v, c.kv_heads);
+  const Tensor out =
+      stage.output("out", shape(c.heads), straight(task.q.size()), c.heads * c.head_dim, c.head_dim);
+  kernel.attention({q, k, v, 1 / std::sqrt(static_cast<double>(c.head_dim)), Mask::none, {}, {}, out, {}});
+}
+
+/// Twice the bound of each element of q or k rotated; infinity where there is no claim, 0 in the tail.
+std::vector<double> rotation_limits(const Trial& trial, const Task& task, std::int64_t heads,
+                                    const std::vector<float>& in) {
+  const Case& c = task.c;
+  const auto& rope = std::get<Rope>(*c.encoding);
+  std::vector<double> limits(in.size());
+  for (std::int64_t row = 0; row < static_cast<std::int64_t>(in.size()) / c.head_dim; ++row) {
+    const std::int64_t position = c.positions[static_cast<std::size_t>(row / heads % c.tokens())];
+    const float* x = in.data() + row * c.head_dim;
+    double* limit = limits.data() + row * c.head_dim;
+    for (std::int64_t i = 0; i < rope.pairs(); ++i) {
+      const PairChannels at = pair_channels(rope.pairing, rope.dim, i);
+      if (task.operation == Operation::rotate_with_tables) {
+        const TableSlots slots = table_slots(task.form, rope.pairs(), i);
+        const auto first = static_cast<std::size_t>(position * row_width(task.form, rope.pairs()));
+        const double cos = task.cos[first + static_cast<std::size_t>(slots.cos)];
+        const double sin =
+            (holds_both(task.form) ? task.cos : task.sin)[first + static_cast<std::size_t>(slots.sin)];
+        const auto bound = [&](double with_cos, double with_sin) {
+          const double sum = std::fabs(with_cos * cos) + std::fabs(with_sin * sin);
+          return 2 * ((2 + 0x1p-24) * 0x1p-24 * sum + 0x1p-149 * (1 + 0x1p-24)) * (1 + 0x1p-40);
+        };
+        limit[at.out_a] = bound(x[at.in_a], x[at.in_b]);
+        limit[at.out_b] = bound(x[at.in_b], x[at.in_a]);
+        continue;
+      }
+      const Bounds& bounds = trial.truths.bounds(trial.contract, rope, c.seq_len);
+      const ExactRow& exact = trial.truths.rows(rope, c.seq_len).at(position);
+      const PairTruth truth = pair_truth(rope, exact, bounds, position, i, x);
+      const auto bound = [&](double arithmetic, const Wide& y, const Wide& partner) {
+        const ElementBound element =
+            bounds.rotated(truth.at, arithmetic, y.value(), partner.value(), truth.norm);
+        return element.claim && truth.norm < 0x1p126 ? 2 * element.absolute : INFINITY;
+      };
+      limit[at.out_a] = bound(truth.arithmetic_a, truth.y_a, truth.y_b);
+      limit[at.out_b] = bound(truth.arithmetic_b, truth.y_b, truth.y_a);
+    }
+  }
+  return limits;
+}
+
+/// Twice the bound of each table entry of both tensors; entries of the other function are never looked up.
+std::vector<double> table_limits(const Trial& trial, const Task& task, bool of_sin) {
+  const Case& c = task.c;
+  const auto& rope = std::get<Rope>(*c.encoding);
+  const Bounds& bounds = trial.truths.bounds(trial.contract, rope, c.seq_len);
+  const std::int64_t width = row_width(task.form, rope.pairs());
+  std::vector<double> limits(static_cast<std::size_t>(c.tokens() * width));
+  for (std::int64_t s = 0; s < c.tokens(); ++s) {
+    const std::int64_t position = c.positions[static_cast<std::size_t>(s)];
+    const ExactRow& row = trial.truths.rows(rope, c.seq_len).at(position);
+    for (std::int64_t i = 0; i < rope.pairs(); ++i) {
+      const double cos = row.cos[static_cast<std::size_t>(i)].value();
+      const double sin = row.sin[static_cast<std::size_t>(i)].value();
+      const PairBound at = bounds.pair(i, position, cos, sin);
+      const TableSlots slots = table_slots(task.form, rope.pairs(), i);
+      const auto set = [&](std::int64_t slot, const ElementBound& bound) {
+        for (std::int64_t copy = 0; copy < slots.copies; ++copy)
+          limits[static_cast<std::size_t>(s * width + slot + copy * slots.copy_step)] =
+              bound.claim ? 2 * bound.absolute : INFINITY;
+      };
+      if (!of_sin) set(slots.cos, bounds.table_entry(at, at.cos, cos, sin));
+      if (of_sin || holds_both(task.form)) set(slots.sin, bounds.table_entry(at, at.sin, sin, cos));
+    }
+  }
+  return limits;
+}
+
+/// Visits the elements in which two results differ; the others are counted.
+template <class Visit>
+void differences(const Task& task, const std::vector<Output>& got, const std::vector<Output>& want,
+                 Measure& measure, Visit visit) {
+  for (std::size_t o = 0; o < want.size(); ++o) {
+    for (std::size_t i = 0; i < want[o].values.size(); ++i) {
+      const float ours = got[o].values[i];
+      const float theirs = want[o].values[i];
+      if (std::bit_cast<std::uint32_t>(ours) == std::bit_cast<std::uint32_t>(theirs)) {
+        ++measure.elements;
+        continue;
+      }
+      const auto index = static_cast<std::int64_t>(i);
+      const std::int64_t token = index / want[o].per_token % std::max<std::int64_t>(task.c.tokens(), 1);
+      visit(o, i,
+            Witness{task.c.positions[static_cast<std::size_t>(token)], index % want[o].width, want[o].name,
+                    ours, theirs});
+    }
+  }
+}
+
+}  // namespace
+
+void give_tables(Task& task, std::int64_t rows, std::int64_t pairs) {
+  task.rows = rows;
+  task.pairs = pairs;
+  const std::int64_t width = row_width(task.form, pairs);
+  task.cos.assign(static_cast<std::size_t>(rows * width), 0);
+  task.sin.assign(holds_both(task.form) ? 0 : task.cos.size(), 0);
+  Case uniform = task.c;
+  uniform.mode = InputMode::uniform;
+  for (std::int64_t row = 0; row < rows; ++row) {
+    for (std::int64_t i = 0; i < pairs; ++i) {
+      const TableSlots slots = table_slots(task.form, pairs, i);
+      for (std::int64_t copy = 0; copy < slots.copies; ++copy) {
+        const std::int64_t at = row * width + copy * slots.copy_step;
+        std::vector<float>& sin = holds_both(task.form) ? task.cos : task.sin;
+        task.cos[static_cast<std::size_t>(at + slots.cos)] =
+            input_element(uniform, 3, row * pairs + i, pairs);
+        sin[static_cast<std::size_t>(at + slots.sin)] = input_element(uniform, 4, row * pairs + i, pairs);
+      }
+    }
+  }
+}
+
+Task task_of(const Trial& trial) {
+  Task task{trial.operation, trial.c, {}, {}, {}, {}, 0, 0, {}, {}};
+  task.q = make_heads(trial.c, 0).in;
+  task.k = make_heads(trial.c, 1).in;
+  task.v = make_heads(trial.c, 2).in;
+  const std::vector<TableForm>& forms = trial.kernel.capabilities.forms;
+  if (!forms.empty()) task.form = forms[scatter(trial.c.seed) % forms.size()];
+  if (trial.operation == Operation::rotate_with_tables) {
+    give_tables(task, trial.c.tokens() + 3, std::get<Rope>(*trial.c.encoding).pairs());
+    for (std::int64_t& position : task.c.positions) position = std::abs(position) % task.rows;
+  }
+  return task;
+}
+
+Placement usual_placement(const Kernel& kernel, const Case& c) {
+  Placement at;
+  const std::vector<Layout>& layouts = kernel.capabilities.layouts;
+  if (std::find(layouts.begin(), layouts.end(), Layout::bshd) == layouts.end() && !layouts.empty())
+    at.layout = layouts.front();
+  at.in_place = kernel.capabilities.in_place == Capabilities::InPlace::only;
+  const bool narrow = std::all_of(c.positions.begin(), c.positions.end(),
+                                  [](std::int64_t p) { return p == static_cast<std::int32_t>(p); });
+  if (narrow && scatter(c.seed) % 2 == 0) at.positions = DType::i32;
+  return at;
+}
+
+Conduct perform(const Kernel& kernel, const Task& task, const Placement& at) {
+  Stage stage(kernel, at);
+  switch (task.operation) {
+    case Operation::frequencies:
+      frequencies(kernel, task, stage);
+      break;
+    case Operation::tables:
+      tables(kernel, task, at, stage);
+      break;
+    case Operation::rotate:
+    case Operation::rotate_with_tables:
+      rotate(kernel, task, at, stage);
+      break;
+    case Operation::attention:
+      attention(kernel, task, stage);
+      break;
+    default:
+      throw std::logic_error(fmt::format("perform does not know {}", to_string(task.operation)));
+  }
+  return stage.finish();
+}
+
+std::vector<Output> outputs_of(const Kernel& kernel, const Task& task, const Placement& at) {
+  Conduct conduct = perform(kernel, task, at);
+  if (conduct.outside.witness)
+    throw Misbehaved(fmt::format("the kernel wrote {}", conduct.outside.witness->function));
+  if (conduct.inputs.witness)
+    throw Misbehaved(fmt::format("the kernel changed its input {}", conduct.inputs.witness->function));
+  return std::move(conduct.outputs);
+}
+
+void same_bits(const Task& task, const std::vector<Output>& got, const std::vector<Output>& want,
+               Measure& measure) {
+  if (measure.unit.empty()) measure.unit = "count";
+  differences(task, got, want, measure,
+              [&](std::size_t, std::size_t, const Witness& where) { measure.take(1, 0, where); });
+}
+
+void agree(const Trial& trial, const Task& task, const std::vector<Output>& got,
+           const std::vector<Output>& want, Measure& measure) {
+  if (trial.contract.bits_exact) return same_bits(task, got, want, measure);
+  if (measure.unit.empty()) measure.unit = "abs";
+  std::vector<std::vector<double>> limits(want.size());
+  differences(task, got, want, measure, [&](std::size_t o, std::size_t i, const Witness& where) {
+    if (limits[o].empty()) {
+      if (task.operation == Operation::tables) {
+        limits[o] = table_limits(trial, task, o == 1);
+      } else {
+        limits[o] = o == 0 ? rotation_limits(trial, task, task.c.heads, task.q)
+                           : rotation_limits(trial, task, task.c.kv_heads, task.k);
+      }
+    }
+    measure.take(std::fabs(where.got - where.want), limits[o][i], where);
+  });
+}
+
+std::optional<CaseSpace> behaviour_space(const std::optional<Rope>& rope, std::int64_t context,
+                                         std::uint64_t) {
+  CaseSpace space;
+  space.encoding = *rope;
+  space.context = context;
+  space.negative_positions = true;
+  space.bounded_inputs = true;
+  return space;
+}
+
+}  // namespace sextant

@@ -1,0 +1,59 @@
+#include "sextant/props/conduct_test.hpp"
+
+namespace sextant {
+namespace {
+
+TEST(strided_views, kernel) { expect_conduct(strided_views()); }
+
+TEST(strided_views, teeth) {
+  const Law law = strided_views();
+  const auto caught = [&](const std::function<void(RotateCall)>& rotate, const char* fault) {
+    Kernel faulty = scalar_kernel();
+    faulty.rotate = rotate;
+    expect_caught(law, Operation::rotate, faulty, law_encodings(), fault);
+  };
+  const auto right = scalar_kernel().rotate;
+  caught(
+      [&](RotateCall call) {
+        for (Tensor* x : {&call.q, &call.q_out}) {
+          for (int axis = x->rank - 2; axis >= 0; --axis) {
+            const auto a = static_cast<std::size_t>(axis);
+            x->strides[a] = x->strides[a + 1] * x->shape[a + 1];
+          }
+        }
+        right(call);
+      },
+      "strides ignored");
+  caught(
+      [&](RotateCall call) {
+        std::vector<std::int64_t> positions;
+        if (call.layout == Layout::bhsd) {
+          call.layout = Layout::bshd;
+          for (std::int64_t h = 0; h < std::max(call.q.dim(1), call.k.dim(1)); ++h)
+            positions.push_back(position_at(call.positions, 0, h % call.positions.dim(0)));
+          call.positions = dense(positions.data(), DType::i64, positions.size());
+        }
+        right(call);
+      },
+      "bhsd read as bshd");
+  caught(
+      [&](RotateCall call) {
+        right(call);
+        if (call.k_out.strides[static_cast<std::size_t>(call.k_out.rank - 2)] >
+            call.k_out.dim(call.k_out.rank - 1))
+          call.k_out.as<float>()[call.k_out.dim(call.k_out.rank - 1)] = 0;
+      },
+      "a store into the gap");
+  caught(
+      [&](RotateCall call) {
+        std::vector<std::int64_t> positions;
+        for (std::int64_t t = 0; t < call.positions.dim(0); ++t)
+          positions.push_back(call.layout == Layout::thd ? t : position_at(call.positions, 0, t));
+        call.positions = dense(positions.data(), DType::i64, positions.size());
+        right(call);
+      },
+      "the packed layout counts its positions by itself");
+}
+
+}  // namespace
+}  // namespace sextant
