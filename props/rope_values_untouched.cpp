@@ -7,6 +7,7 @@ namespace sextant {
 namespace {
 
 Outcome check(const Trial& trial) {
+  if (!trial.kernel.capabilities.values) return unsupported("takes no v");
   const Case& c = trial.c;
   Heads q = make_heads(c, 0);
   Heads k = make_heads(c, 1);

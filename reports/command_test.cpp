@@ -371,7 +371,7 @@ TEST_F(Command, a_table_file_that_shrinks_under_the_sweep_ends_it_with_one_line)
   fs::resize_file(folder_ / "big.safetensors", 8 + length + 536870912);
   const std::string line = fmt::format(
       "cd {} && ({} sweep 'rope(dim=32,theta=10000)' --table big.safetensors --positions 0:4194304 --threads "
-      "1 >out.txt 2>err.txt; echo $? >status.txt) & sleep 0.7; truncate -s 4096 {}/big.safetensors; wait",
+      "1 >out.txt 2>err.txt; echo $? >status.txt) & sleep 0.15; truncate -s 4096 {}/big.safetensors; wait",
       folder_.string(), SEXTANT_BINARY, folder_.string());
   ASSERT_EQ(std::system(line.c_str()), 0);
   const std::string status = read_file(folder_ / "status.txt");

@@ -164,6 +164,7 @@ Errors errors_in(const json& object, const std::string& file) {
   errors.nan = integer_at<std::uint64_t>(object, "nan", file);
   errors.max_ulp = number_at(object, "max_ulp", file);
   errors.max_abs = number_at(object, "max_abs", file);
+  if (!(errors.max_ulp >= 0) || !(errors.max_abs >= 0)) refuse(file, "a maximum is negative");
   errors.sum = sum_in(text_at(object, "sum_ulp_2_16", file), file);
   return errors;
 }
@@ -208,12 +209,12 @@ void check_consistent(const SweepDocument& d, const std::string& file) {
     unsound(errors.nan > errors.values || errors.undecided > errors.values ||
                 errors.not_correctly_rounded > errors.values,
             "an octave's counts");
-    unsound(!(errors.max_ulp >= 0) || !(errors.max_abs >= 0), "an octave's maxima");
   }
   unsound(d.result.no_claim < 0 || static_cast<std::uint64_t>(d.result.no_claim) > all.values, "no_claim");
   unsound(d.result.broken < 0 || static_cast<std::uint64_t>(d.result.broken) > all.values, "contract.broken");
   unsound(!(d.result.position_error >= 0), "position_error");
   unsound(d.audit.points > most, "audit.points");
+  unsound(tally.worst && tally.worst->ulp != all.max_ulp, "the witness's ulp");
   const auto outside = [&](const auto& place) {
     return place && (place->position < range.begin || place->position >= range.end || place->pair < 0 ||
                      place->pair >= pairs);
