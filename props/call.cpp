@@ -166,7 +166,8 @@ PairTruth pair_truth(const Rope& rope, const ExactRow& row, const Bounds& bounds
   const Pair<Wide> y = rotate_pair(Wide(truth.x_a), Wide(truth.x_b), c, s);
   truth.y_a = y.a;
   truth.y_b = y.b;
-  truth.norm = bounds.attention_factor() * std::hypot(truth.x_a, truth.x_b);
+  // Floats squared neither overflow nor lose a double's bits.
+  truth.norm = bounds.attention_factor() * std::sqrt(truth.x_a * truth.x_a + truth.x_b * truth.x_b);
   truth.at = bounds.pair(pair, position, c.value(), s.value());
   truth.arithmetic_a = bounds.rotation(truth.at, truth.x_a, truth.x_b, c.value(), s.value());
   truth.arithmetic_b = bounds.rotation(truth.at, truth.x_b, truth.x_a, c.value(), s.value());

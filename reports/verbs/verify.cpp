@@ -23,7 +23,7 @@ constexpr std::uint64_t kDefaultSeed = 20260101;
 
 struct Options {
   std::vector<std::string> kernels, encodings, laws;
-  int cases = 3;
+  int cases = 2;
   std::string seed;
   std::string contract;
   std::string json;
