@@ -15,15 +15,15 @@ install(TARGETS sextant_flags sextant_reference sextant_fixtures sextant_props s
   EXPORT sextantTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS sextant RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT sextantTargets NAMESPACE sextant:: DESTINATION ${package_dir})
-configure_package_config_file(cmake/sextantConfig.cmake.in ${PROJECT_BINARY_DIR}/sextantConfig.cmake
+configure_package_config_file(reports/package/sextantConfig.cmake.in ${PROJECT_BINARY_DIR}/sextantConfig.cmake
   INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/sextantConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/sextantConfig.cmake ${PROJECT_BINARY_DIR}/sextantConfigVersion.cmake
-  cmake/FindMPFI.cmake DESTINATION ${package_dir})
+  reports/package/FindMPFI.cmake DESTINATION ${package_dir})
 
 # From outside: the installed package, a foreign kernel that keeps every law it offers, the same kernel off by one.
 if(NOT SEXTANT_SANITIZE)
-  add_test(NAME outside/install COMMAND ${PROJECT_SOURCE_DIR}/cmake/outside_test.sh
+  add_test(NAME outside/install COMMAND ${PROJECT_SOURCE_DIR}/reports/package/outside_test.sh
     ${CMAKE_COMMAND} ${PROJECT_BINARY_DIR} ${PROJECT_SOURCE_DIR}/fixtures/foreign/example ${CMAKE_CXX_COMPILER})
   set_tests_properties(outside/install PROPERTIES TIMEOUT 600 RUN_SERIAL TRUE)
 endif()
