@@ -180,7 +180,7 @@ void add_position(const Kernel& kernel, const Rope& rope, std::int64_t seq_len, 
 
 }  // namespace
 
-Grade grade(const Kernel& kernel, const Rope& rope, std::int64_t seq_len, std::int64_t begin,
+Grade grade(const Kernel& kernel, const Rope& rope, std::int64_t seq_len, Truth truth, std::int64_t begin,
             std::int64_t end, int threads, const std::function<void(std::int64_t)>& progress) {
   Grade result;
   for (const Contract& contract : contracts()) {
@@ -188,6 +188,7 @@ Grade grade(const Kernel& kernel, const Rope& rope, std::int64_t seq_len, std::i
     subject.rope = rope;
     subject.seq_len = seq_len;
     subject.kernel = &kernel;
+    subject.truth = truth;
     subject.contract = contract;
     const SweepTally tally = sweep(subject, begin, end, threads, progress);
     ContractGrade kept{contract.name, end - 1, tally.first_broken, tally.first_no_claim, tally.no_claim};

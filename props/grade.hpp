@@ -47,7 +47,8 @@ struct Grade {
 
 /// Contracts over every position of [begin, end); stages at position begin, the last of every octave, and end
 /// - 1.
-[[nodiscard]] Grade grade(const Kernel& kernel, const Rope& rope, std::int64_t seq_len, std::int64_t begin,
-                          std::int64_t end, int threads, const std::function<void(std::int64_t)>& progress);
+[[nodiscard]] Grade grade(const Kernel& kernel, const Rope& rope, std::int64_t seq_len, Truth truth,
+                          std::int64_t begin, std::int64_t end, int threads,
+                          const std::function<void(std::int64_t)>& progress);
 
 }  // namespace sextant

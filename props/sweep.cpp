@@ -194,6 +194,38 @@ UlpSum pair_units(const Wide& error, const Wide& norm_squared) {
   return UlpSum::from_units(static_cast<std::uint64_t>(nearest));
 }
 
+/// Rotates by the correctly rounded float32 tables of the block, left in buffers.cos and .sin [rows, pairs],
+/// in the kernel's first form.
+void rotate_by_perfect_tables(const Judge& judge, const RotateCall& call, std::int64_t first,
+                              std::int64_t rows, Buffers& buffers) {
+  const Rope& rope = judge.subject.rope;
+  const std::int64_t pairs = rope.pairs();
+  buffers.cos.resize(static_cast<std::size_t>(rows * pairs));
+  buffers.sin.resize(buffers.cos.size());
+  judge.oracle.produce(first, rows, kFloat32, {buffers.cos.data(), pairs, 1}, {buffers.sin.data(), pairs, 1});
+  const TableForm form = judge.subject.kernel->capabilities.forms.front();
+  const std::int64_t width = row_width(form, pairs);
+  std::vector<float> cos(static_cast<std::size_t>(rows * width)), sin(holds_both(form) ? 0 : cos.size());
+  std::vector<float>& sin_table = holds_both(form) ? cos : sin;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t k = 0; k < pairs; ++k) {
+      const TableSlots slots = table_slots(form, pairs, k);
+      for (std::int64_t copy = 0; copy < slots.copies; ++copy) {
+        const std::int64_t row = r * width + copy * slots.copy_step;
+        cos[static_cast<std::size_t>(row + slots.cos)] = buffers.cos[static_cast<std::size_t>(r * pairs + k)];
+        sin_table[static_cast<std::size_t>(row + slots.sin)] =
+            buffers.sin[static_cast<std::size_t>(r * pairs + k)];
+      }
+    }
+  }
+  const auto view = [&](std::vector<float>& data) {
+    if (data.empty()) return Tensor{};
+    return form == TableForm::polar ? dense(data.data(), DType::f32, rows, pairs, 2)
+                                    : dense(data.data(), DType::f32, rows, width);
+  };
+  judge.subject.kernel->rotate_with_tables({call, form, view(cos), view(sin)});
+}
+
 /// Errors of a rotated block in pair_ulp, in the units and with the ties of tables: component a counts as
 /// cos, b as sin.
 void judge_rotation(const Judge& judge, std::int64_t first, std::int64_t rows, Buffers& buffers,
@@ -215,18 +247,30 @@ void judge_rotation(const Judge& judge, std::int64_t first, std::int64_t rows, B
   const auto view = [&](std::vector<float>& data) {
     return dense(data.data(), DType::f32, 1, rows, 1, rope.head_dim);
   };
-  kernel.rotate({encoding,
-                 judge.subject.seq_len,
-                 Layout::bshd,
-                 dense(buffers.positions.data(), DType::i64, rows),
-                 view(buffers.x),
-                 {},
-                 {},
-                 view(buffers.y),
-                 {},
-                 {},
-                 {},
-                 0});
+  const bool given = judge.subject.operation == Operation::rotate_with_tables;
+  const RotateCall call{encoding,
+                        judge.subject.seq_len,
+                        Layout::bshd,
+                        given ? Tensor{} : dense(buffers.positions.data(), DType::i64, rows),
+                        view(buffers.x),
+                        {},
+                        {},
+                        view(buffers.y),
+                        {},
+                        {},
+                        {},
+                        0};
+  if (given) {
+    rotate_by_perfect_tables(judge, call, first, rows, buffers);
+  } else {
+    kernel.rotate(call);
+  }
+  // The truth of a rotation by given tables is the exact rotation by what they hold.
+  const auto turn_at = [&](std::int64_t r, std::int64_t k) -> Oracle::WidePair {
+    if (judge.subject.truth != Truth::table) return judge.oracle.wide(first + r, k);
+    const auto at = static_cast<std::size_t>(r * pairs + k);
+    return {Wide(double{buffers.cos[at]}), Wide(double{buffers.sin[at]})};
+  };
 
   const Wide factor_squared = judge.factor * judge.factor;
   for (std::int64_t r = 0; r < rows; ++r) {
@@ -239,7 +283,7 @@ void judge_rotation(const Judge& judge, std::int64_t first, std::int64_t rows, B
       const double x_a = x[at.in_a];
       const double x_b = x[at.in_b];
       const Wide norm_squared = (two_product(x_a, x_a) + two_product(x_b, x_b)) * factor_squared;
-      const Oracle::WidePair turn = judge.oracle.wide(position, k);
+      const Oracle::WidePair turn = turn_at(r, k);
       const Pair<Wide> want =
           rotate_pair(Wide(x_a), Wide(x_b), turn.cos, rope.direction < 0 ? -turn.sin : turn.sin);
       const auto take = [&](double got, const Wide& exact, Function function) {
@@ -326,7 +370,7 @@ void sweep_block(const Judge& judge, std::int64_t first, std::int64_t rows, doub
     }
     return;
   }
-  if (subject.operation == Operation::rotate) return judge_rotation(judge, first, rows, buffers, tally);
+  if (subject.operation != Operation::tables) return judge_rotation(judge, first, rows, buffers, tally);
   const Block block = kernel_block(judge, first, rows, buffers);
   if (subject.truth == Truth::angle) return judge_angles(subject, block, first, rows, stored_factor, tally);
   judge_table(judge, block, first, rows, buffers, tally);
@@ -340,7 +384,7 @@ struct Stored {
 /// The frequencies and the factor that the subject stores, for the truths that are about them.
 Stored stored_of(const SweepSubject& subject) {
   Stored stored;
-  if (subject.truth == Truth::exact) return stored;
+  if (subject.truth == Truth::exact || subject.truth == Truth::table) return stored;
   stored.factor = exact_frequencies(subject.rope, subject.seq_len).attention_factor.value();
   if (subject.table) {
     if (!subject.table->inv_freq())
@@ -357,7 +401,8 @@ Stored stored_of(const SweepSubject& subject) {
 }
 
 Oracle oracle_of(const SweepSubject& subject, const Stored& stored, std::int64_t begin, std::int64_t end) {
-  if (subject.truth != Truth::exact) return Oracle::from_stored(stored.inv_freq, stored.factor, begin, end);
+  if (subject.truth == Truth::frequency || subject.truth == Truth::angle)
+    return Oracle::from_stored(stored.inv_freq, stored.factor, begin, end);
   const Rope rope = subject.bare ? without_attention_factor(subject.rope) : subject.rope;
   return {rope, subject.seq_len, begin, end};
 }
@@ -379,6 +424,8 @@ std::string_view to_string(Truth truth) {
       return "frequency";
     case Truth::angle:
       return "angle";
+    case Truth::table:
+      return "table";
   }
   return "?";
 }

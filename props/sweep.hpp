@@ -13,9 +13,10 @@
 
 namespace sextant {
 
-/// Which exact value is judged: the mathematical one, or the exact value for the float32 frequencies (and
-/// factor) or the angles that the kernel stores.
-enum class Truth { exact, frequency, angle };
+/// Which exact value is judged: the mathematical one; the exact value for the float32 frequencies (and
+/// factor) or for the angles that the kernel stores; the exact rotation by the cos and sin that
+/// rotate_with_tables was given.
+enum class Truth { exact, frequency, angle, table };
 [[nodiscard]] std::string_view to_string(Truth truth);
 
 /// A place in a sweep; the order of ties.

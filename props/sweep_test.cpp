@@ -198,11 +198,28 @@ TEST(sweep, rotations_of_subnormal_norm_have_a_floor_under_their_unit) {
   EXPECT_LT(run(subject, 0, 60).tally.all.max_ulp, 4);
 }
 
+TEST(sweep, a_rotation_by_given_tables_errs_by_its_arithmetic_alone) {
+  for (const Kernel& kernel : own_kernels()) {
+    if (!kernel.unavailable.empty() || !kernel.rotate_with_tables) continue;
+    SweepSubject subject =
+        subject_of(kernel, "rope(dim=32,theta=500000,scaling=yarn(factor=32,original=4096))");
+    subject.operation = Operation::rotate_with_tables;
+    subject.truth = Truth::table;
+    const SweepTally by_tables = run(subject, 100000, 103000);
+    // |x_a c| + |x_b s| <= N: both products err by u N at most, the sum by u |y|.
+    EXPECT_LT(by_tables.tally.all.max_ulp, 2.001) << kernel.name;
+    EXPECT_GT(by_tables.tally.all.max_ulp, 1) << kernel.name;
+    subject.truth = Truth::exact;
+    EXPECT_GE(run(subject, 100000, 103000).tally.all.max_ulp, by_tables.tally.all.max_ulp * 0.9)
+        << kernel.name;
+  }
+}
+
 TEST(grade, elements_without_claim_are_not_kept) {
   const Kernel kernel = scalar_kernel();
   const std::int64_t far = std::int64_t{1} << 30;
-  const Grade result =
-      grade(kernel, rope_of("rope(dim=4,theta=10000)"), far + 100, far, far + 100, 1, [](std::int64_t) {});
+  const Grade result = grade(kernel, rope_of("rope(dim=4,theta=10000)"), far + 100, Truth::exact, far,
+                             far + 100, 1, [](std::int64_t) {});
   EXPECT_EQ(result.contracts[1].name, "f32-angle");
   EXPECT_FALSE(result.contracts[1].up_to_position.has_value());
   EXPECT_GT(result.contracts[1].no_claim, 0);
@@ -272,7 +289,7 @@ TEST(sweep, against_its_stored_frequencies_and_angles_the_textbook_kernel_errs_l
 TEST(grade, stages_telescope_exactly_and_the_textbook_kernel_leaves_exact_angle_early) {
   const Kernel kernel = scalar_kernel();
   const Grade result =
-      grade(kernel, rope_of("rope(dim=128,theta=500000)"), 1, 0, 20000, 2, [](std::int64_t) {});
+      grade(kernel, rope_of("rope(dim=128,theta=500000)"), 1, Truth::exact, 0, 20000, 2, [](std::int64_t) {});
   ASSERT_EQ(result.contracts.size(), contracts().size());
   EXPECT_EQ(result.contracts[0].name, "exact-angle");
   EXPECT_LT(*result.contracts[0].up_to_position, 10);
@@ -299,7 +316,7 @@ TEST(grade, a_kernel_that_hides_its_angles_has_its_stages_merged) {
   for (const Kernel& kernel : own_kernels()) {
     if (!kernel.name.starts_with("simd/") || !kernel.unavailable.empty() || !kernel.tables) continue;
     const Grade result =
-        grade(kernel, rope_of("rope(dim=32,theta=10000)"), 1, 0, 3000, 1, [](std::int64_t) {});
+        grade(kernel, rope_of("rope(dim=32,theta=10000)"), 1, Truth::exact, 0, 3000, 1, [](std::int64_t) {});
     EXPECT_EQ(*result.contracts[0].up_to_position, 2999) << kernel.name;
     EXPECT_EQ(result.stages[1].stage, "angle+trig");
   }

@@ -155,9 +155,9 @@ void add_groups(const Run& run, const Painter& painter, std::string& text) {
                 : sum.reason;
     const bool some_not_offered = nearest && sum.passed < sum.judged && !sum.reason.empty();
     text += fmt::format("{:<{}}  {:<40} {} {:>4}/{:<4}  {:>6}  {}{}{}\n", kernel, width,
-                        fmt::format("{} checks (law on operation)", list.size()), painter.verdict(sum.verdict, 12), sum.passed,
-                        sum.judged, sum.cases, near, some_not_offered ? "; " : "",
-                        some_not_offered ? sum.reason : "");
+                        fmt::format("{} checks (law on operation)", list.size()),
+                        painter.verdict(sum.verdict, 12), sum.passed, sum.judged, sum.cases, near,
+                        some_not_offered ? "; " : "", some_not_offered ? sum.reason : "");
   }
   if (left_out > 0) text += fmt::format("... and {} more lines: see --json\n", left_out);
 }

@@ -41,7 +41,7 @@ ordered_json errors_of(const Errors& errors) {
 
 /// The components of a rotated pair are a and b; in a tally they count as cos and sin.
 const char* name_of(Function function, const std::string& operation) {
-  if (operation == "rotate") return function == Function::cos ? "a" : "b";
+  if (operation != "tables") return function == Function::cos ? "a" : "b";
   return name_of(function);
 }
 
@@ -74,7 +74,7 @@ ordered_json replay_of(const SweepDocument& d) {
 }
 
 /// Rotations and sweeps against stored angles have none.
-bool has_position_error(const SweepDocument& d) { return d.operation != "rotate" && d.truth != "angle"; }
+bool has_position_error(const SweepDocument& d) { return d.operation == "tables" && d.truth != "angle"; }
 
 ordered_json worst_case_of(const SweepDocument& d) {
   if (!d.worst_case) return nullptr;
@@ -250,7 +250,7 @@ std::string to_json(const SweepDocument& d) {
       {"positions", {{"begin", d.positions.begin}, {"end", d.positions.end}}},
       {"shard",
        d.shard ? ordered_json{{"index", d.shard->index}, {"count", d.shard->count}} : ordered_json(nullptr)},
-      {"measure", d.operation == "rotate" ? "pair_ulp" : "ulp"},
+      {"measure", d.operation == "tables" ? "ulp" : "pair_ulp"},
       {"points", tally.points},
       {"values", tally.all.values},
       {"max_ulp", number(tally.all.max_ulp)},
@@ -390,7 +390,7 @@ int exit_status(const SweepDocument& d) {
 
 std::string to_text(const SweepDocument& d) {
   const Tally& tally = d.result.tally;
-  const char* unit = d.operation == "rotate" ? "pair_ulp" : "ulp";
+  const char* unit = d.operation == "tables" ? "ulp" : "pair_ulp";
   std::string text = fmt::format(
       "{}\n{} {}, {} of positions {}:{}{}, truth {}\n\n", d.encoding, d.kernel.empty() ? "table" : "kernel",
       d.kernel.empty() ? d.table : d.kernel, d.operation, d.positions.begin, d.positions.end,

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct Options {
-  std::string encoding, kernel, positions, json;
+  std::string encoding, kernel, positions, json, truth = "exact";
   std::optional<std::int64_t> seq_len;
   int threads = 0;
 };
@@ -41,7 +41,8 @@ ordered_json shares_of(const std::vector<StageShare>& shares, const char* value)
   return list;
 }
 
-std::string to_json(const Encoding& encoding, const Kernel& kernel, const Range& range, const Grade& grade) {
+std::string to_json(const Encoding& encoding, const Kernel& kernel, Truth truth, const Range& range,
+                    const Grade& grade) {
   ordered_json contracts = ordered_json::array();
   for (const ContractGrade& contract : grade.contracts) {
     ordered_json broken = nullptr;
@@ -58,6 +59,7 @@ std::string to_json(const Encoding& encoding, const Kernel& kernel, const Range&
                                  {"document", "grade"},
                                  {"encoding", to_string(encoding)},
                                  {"kernel", kernel.name},
+                                 {"truth", to_string(truth)},
                                  {"positions", {{"begin", range.begin}, {"end", range.end}}},
                                  {"contracts", std::move(contracts)},
                                  {"stages", shares_of(grade.stages, "signed_share")},
@@ -114,6 +116,14 @@ int run(const Options& options) {
   if (seq_len < 1 || seq_len > kMaxPosition + 1)
     throw InputError(fmt::format("--seq-len {}: a length from 1 to 2^40 is needed", seq_len));
   const Kernel kernel = find_kernel(options.kernel);
+  if (options.truth != "exact" && options.truth != "frequency") {
+    throw InputError(
+        fmt::format("--truth {}: contracts judge tables against exact, or against the stored frequency",
+                    options.truth.substr(0, 40)));
+  }
+  const Truth truth = options.truth == "exact" ? Truth::exact : Truth::frequency;
+  if (truth == Truth::frequency && !kernel.frequencies)
+    throw InputError(fmt::format("kernel {} offers no frequencies: --truth exact", kernel.name));
   check_sweepable(kernel, Operation::tables, rope, range);
   if (options.threads < 0 || options.threads > 1024)
     throw InputError(fmt::format("--threads {}: from 1 to 1024, or 0 for all cores", options.threads));
@@ -124,12 +134,13 @@ int run(const Options& options) {
   Grade result;
   {
     Progress progress;
-    result = grade(kernel, rope, seq_len, range.begin, range.end, threads, [&](std::int64_t done) {
+    result = grade(kernel, rope, seq_len, truth, range.begin, range.end, threads, [&](std::int64_t done) {
       progress.show(static_cast<std::size_t>(done), static_cast<std::size_t>(range.end - range.begin),
                     "positions");
     });
   }
-  if (!options.json.empty()) write_document(options.json, to_json(resolved.encoding, kernel, range, result));
+  if (!options.json.empty())
+    write_document(options.json, to_json(resolved.encoding, kernel, truth, range, result));
   print_text(to_text(resolved.encoding, kernel, range, result), options.json == "-");
   return 0;
 }
@@ -143,6 +154,9 @@ Action add_grade_verb(CLI::App& app) {
   verb->add_option("ENCODING", options->encoding, "text form, config.json or bundled model")->required();
   verb->add_option("--kernel", options->kernel, "the kernel to grade")->required();
   verb->add_option("--positions", options->positions, "A:B, B excluded (default: 0 to the declared context)");
+  verb->add_option("--truth", options->truth,
+                   "of the contracts: exact, or the exact value for the stored frequency")
+      ->capture_default_str();
   verb->add_option("--seq-len", options->seq_len, "current length for dynamic and longrope (default: B)");
   verb->add_option("--threads", options->threads, "threads, 0 for all cores")->capture_default_str();
   verb->add_option("--json", options->json, "write the document to FILE, - for standard output");

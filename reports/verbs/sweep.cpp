@@ -54,13 +54,10 @@ TableForm parse_form(const std::string& name) {
 }
 
 Truth parse_truth(const std::string& name) {
-  for (const Truth truth : {Truth::exact, Truth::frequency, Truth::angle}) {
+  for (const Truth truth : {Truth::exact, Truth::frequency, Truth::angle, Truth::table}) {
     if (to_string(truth) == name) return truth;
   }
-  if (name == "table")
-    throw InputError(
-        "--truth table judges a rotation by given tables; a sweep of tables has exact, frequency or angle");
-  throw InputError(fmt::format("--truth {}: exact, frequency or angle", name.substr(0, 40)));
+  throw InputError(fmt::format("--truth {}: exact, frequency, angle or table", name.substr(0, 40)));
 }
 
 /// A document from disk: a regular file of at most 64 MiB.
@@ -125,7 +122,7 @@ SweepDocument run_segments(SweepDocument document, const SweepSubject& subject, 
       progress.show(static_cast<std::size_t>(next - range.begin + done), static_cast<std::size_t>(total),
                     "positions");
     });
-    if (subject.truth == Truth::exact && !subject.bare) {
+    if ((subject.truth == Truth::exact || subject.truth == Truth::table) && !subject.bare) {
       document.audit +=
           audit(Oracle(subject.rope, subject.seq_len, next, stop), subject.rope, subject.seq_len, next, stop);
     }
@@ -158,15 +155,22 @@ int run(const Options& options) {
   subject.truth = parse_truth(options.truth);
   subject.bare = options.bare;
   const std::optional<Operation> operation = parse_operation(options.operation);
-  if (operation != Operation::tables && operation != Operation::rotate)
-    throw InputError(fmt::format("--operation {}: tables or rotate", options.operation.substr(0, 40)));
+  if (operation != Operation::tables && operation != Operation::rotate &&
+      operation != Operation::rotate_with_tables) {
+    throw InputError(
+        fmt::format("--operation {}: tables, rotate or rotate_with_tables", options.operation.substr(0, 40)));
+  }
   subject.operation = *operation;
   if (!options.contract.empty()) subject.contract = parse_contract(options.contract);
-  if (subject.operation == Operation::rotate &&
-      (subject.truth != Truth::exact || subject.bare || subject.contract || !options.table.empty())) {
-    throw InputError("--operation rotate takes a kernel, --truth exact, and neither --bare nor --contract");
+  const bool rotates = subject.operation != Operation::tables;
+  const bool with_tables = subject.operation == Operation::rotate_with_tables;
+  if (subject.truth == Truth::table && !with_tables)
+    throw InputError(
+        "--truth table is the exact rotation by given tables: it needs --operation rotate_with_tables");
+  if (rotates && ((subject.truth != Truth::exact && subject.truth != Truth::table) || subject.bare ||
+                  subject.contract || !options.table.empty())) {
+    throw InputError("a rotation takes a kernel, --truth exact or table, and neither --bare nor --contract");
   }
-
   if (subject.truth == Truth::angle && subject.contract) {
     throw InputError(
         "--contract judges against --truth exact or frequency; stored angles have no contract of their own");
@@ -203,7 +207,7 @@ int run(const Options& options) {
     check_sweepable(kernel, subject.operation, subject.rope, whole);
     if (subject.truth == Truth::angle && !kernel.angles)
       throw InputError(fmt::format("kernel {} offers no angles: --truth exact or frequency", kernel.name));
-    if (subject.truth != Truth::exact && !kernel.frequencies)
+    if ((subject.truth == Truth::frequency || subject.truth == Truth::angle) && !kernel.frequencies)
       throw InputError(fmt::format("kernel {} offers no frequencies: --truth exact", kernel.name));
     document.kernel = kernel.name;
     document.dtype = "f32";
@@ -293,9 +297,12 @@ Action add_sweep_verb(CLI::App& app) {
   verb->add_option("--kernel", options->kernel, "the kernel whose tables or rotation are judged");
   verb->add_option("--table", options->table,
                    "or a file: .safetensors with cos and sin, or .npy; its first row is position A");
-  verb->add_option("--operation", options->operation, "tables or rotate")->capture_default_str();
+  verb->add_option("--operation", options->operation,
+                   "tables, rotate, or rotate_with_tables (by correctly rounded tables)")
+      ->capture_default_str();
   verb->add_option("--truth", options->truth,
-                   "exact, or the exact value for the frequency or the angle that the kernel stores")
+                   "exact; frequency or angle: the exact value for what the kernel stores; table: for the "
+                   "tables it was given")
       ->capture_default_str();
   verb->add_flag("--bare", options->bare, "the table holds cos and sin without the attention factor");
   verb->add_option("--form", options->form,
