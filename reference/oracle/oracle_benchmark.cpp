@@ -9,8 +9,17 @@
 #include <map>
 #include <string>
 
-#include "sextant/reference/number.hpp"
+#include "sextant/reference/number.hpp"  // MPFR before Arb, whose header asks for it
 #include "sextant/reference/oracle/oracle.hpp"
+
+#ifdef SEXTANT_WITH_ARB
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wshadow"
+#include <arb.h>
+#pragma GCC diagnostic pop
+#endif
 
 namespace sextant {
 namespace {
@@ -169,6 +178,32 @@ void mpfr_128(benchmark::State& state) {
   mpfr_clears(angle, s, c, nullptr);
 }
 
+#ifdef SEXTANT_WITH_ARB
+/// Arb's enclosures of both functions; their midpoints are rounded.
+void arb_128(benchmark::State& state) {
+  const WorkingDigits scope(38);
+  std::vector<arb_struct> w;
+  for (const Mpfr& value : inverse_frequencies<Mpfr>()) {
+    arb_init(&w.emplace_back());
+    arf_set_mpfr(arb_midref(&w.back()), value.backend().data());
+  }
+  arb_t angle, s, c;
+  arb_init(angle);
+  arb_init(s);
+  arb_init(c);
+  others(state, [&](std::int64_t m, std::int64_t k) {
+    arb_mul_si(angle, &w[static_cast<std::size_t>(k)], m, 128);
+    arb_sin_cos(s, c, angle, 128);
+    return Floats{static_cast<float>(arf_get_d(arb_midref(c), ARF_RND_NEAR)),
+                  static_cast<float>(arf_get_d(arb_midref(s), ARF_RND_NEAR))};
+  });
+  arb_clear(angle);
+  arb_clear(s);
+  arb_clear(c);
+  for (arb_struct& value : w) arb_clear(&value);
+}
+#endif
+
 void mpfi_128(benchmark::State& state) {
   const WorkingDigits scope(38);
   const auto w = inverse_frequencies<Interval>();
@@ -222,6 +257,9 @@ int main(int argc, char** argv) {
   RegisterBenchmark("mpfr_128", mpfr_128);
   RegisterBenchmark("boost_mpfr_float_50", boost_number<mp::number<mp::mpfr_float_backend<50>, mp::et_off>>);
   RegisterBenchmark("boost_cpp_bin_float_50", boost_number<mp::number<mp::cpp_bin_float<50>, mp::et_off>>);
+#ifdef SEXTANT_WITH_ARB
+  RegisterBenchmark("arb_128", arb_128);
+#endif
   RegisterBenchmark("mpfi_128", mpfi_128);
   RegisterBenchmark("glibc_double", glibc_double);
   benchmark::Initialize(&argc, argv);
