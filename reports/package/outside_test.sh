@@ -21,7 +21,7 @@ package=$(dirname "$(find "$prefix" -name sextantConfig.cmake)")
 ! grep -rqe -Werror "$package" || fail "warning flags reach the users of the package"
 
 use() { # use FOLDER: builds the project there against the installed package
-  "$cmake" -S "$1" -B "$1/build" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" >"$1/log" 2>&1 &&
+  "$cmake" -S "$1" -B "$1/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_CXX_COMPILER="$compiler" >"$1/log" 2>&1 &&
     "$cmake" --build "$1/build" >>"$1/log" 2>&1 || { cat "$1/log" >&2; fail "cannot build $1"; }
 }
 
