@@ -402,11 +402,12 @@ TEST_F(Command, a_sweep_under_mpirun_is_the_sweep_of_one_process) {
 
 TEST_F(Command, a_sweep_resumes_from_its_checkpoint) {
   const std::string sweep =
-      "sweep 'rope(dim=4096,theta=10000)' --kernel scalar --positions 0:400000 --threads 2 ";
+      "sweep 'rope(dim=1024,theta=10000)' --kernel scalar --positions 0:60000 --threads 2 --checkpoint-every "
+      "0.1 ";
   // Killed in the middle, once it has kept a checkpoint.
   const std::string line = fmt::format(
-      "cd {} && ({} {} --checkpoint kept >/dev/null 2>&1 & pid=$!; for i in $(seq 600); do [ -s kept ] && "
-      "break; kill -0 $pid 2>/dev/null || break; sleep 0.1; done; kill -9 $pid 2>/dev/null; wait $pid "
+      "cd {} && ({} {} --checkpoint kept >/dev/null 2>&1 & pid=$!; for i in $(seq 6000); do [ -s kept ] && "
+      "break; kill -0 $pid 2>/dev/null || break; sleep 0.01; done; kill -9 $pid 2>/dev/null; wait $pid "
       "2>/dev/null; true)",
       folder_.string(), SEXTANT_BINARY, sweep);
   ASSERT_EQ(std::system(line.c_str()), 0);

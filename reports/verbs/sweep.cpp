@@ -19,8 +19,6 @@
 namespace sextant {
 namespace {
 
-constexpr double kCheckpointEvery = 5;  // seconds
-
 struct Options {
   std::string encoding, positions, kernel, table, operation = "tables", truth = "exact", shard, contract,
                                                   json, checkpoint;
@@ -29,6 +27,7 @@ struct Options {
   bool bare = false;
   int threads = 0;
   int search = 0;
+  double checkpoint_every = 5;  ///< seconds
 };
 
 Shard parse_shard(const std::string& text) {
@@ -77,7 +76,7 @@ std::string read_all(const std::string& path) {
 /// Sweeps `range` in segments. A checkpoint is the document of what is done so far; its positions tell how
 /// far that is.
 SweepDocument run_segments(SweepDocument document, const SweepSubject& subject, const Range& range,
-                           const std::string& checkpoint) {
+                           const std::string& checkpoint, double every) {
   std::int64_t next = range.begin;
   const std::string identity = [&] {
     SweepDocument empty = document;
@@ -129,8 +128,7 @@ SweepDocument run_segments(SweepDocument document, const SweepSubject& subject, 
     next = stop;
     const auto now = std::chrono::steady_clock::now();
     if (std::chrono::duration<double>(now - started).count() < 0.5) step *= 2;
-    if (checkpoint.empty() || next >= range.end ||
-        std::chrono::duration<double>(now - saved).count() < kCheckpointEvery)
+    if (checkpoint.empty() || next >= range.end || std::chrono::duration<double>(now - saved).count() < every)
       continue;
     SweepDocument partial = document;
     partial.seconds = 0;
@@ -231,6 +229,7 @@ int run(const Options& options) {
     throw InputError(fmt::format("--checkpoint and --json both name {}", options.json));
   if (!options.checkpoint.empty() && workers.count() > 1)
     throw InputError("--checkpoint is for one process; under mpirun use shards");
+  if (!(options.checkpoint_every >= 0)) throw InputError("--checkpoint-every: seconds >= 0");
   if (options.threads < 0 || options.threads > 1024)
     throw InputError(fmt::format("--threads {}: from 1 to 1024, or 0 for all cores", options.threads));
 
@@ -247,7 +246,7 @@ int run(const Options& options) {
 
   const auto start = std::chrono::steady_clock::now();
   workers.begin_work();
-  document = run_segments(std::move(document), subject, range, options.checkpoint);
+  document = run_segments(std::move(document), subject, range, options.checkpoint, options.checkpoint_every);
   document.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
   if (workers.count() > 1) {
@@ -315,8 +314,9 @@ Action add_sweep_verb(CLI::App& app) {
                    "rotate: also search N inputs x for the worst case at the worst point, and shrink it");
   verb->add_option("--threads", options->threads, "threads, 0 for all cores")->capture_default_str();
   verb->add_option("--shard", options->shard, "i/n: the i-th of n parts; sextant merge joins them");
-  verb->add_option("--checkpoint", options->checkpoint,
-                   "keep what is done in FILE every 5 seconds, and resume from it");
+  verb->add_option("--checkpoint", options->checkpoint, "keep what is done in FILE, and resume from it");
+  verb->add_option("--checkpoint-every", options->checkpoint_every, "seconds between checkpoints")
+      ->capture_default_str();
   verb->add_option("--json", options->json, "write the document to FILE, - for standard output");
   verb->footer(
       "Errors are in ulp of the true element (rotate: in pair_ulp); sums are integers, so that threads and "
