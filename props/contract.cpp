@@ -27,6 +27,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "sextant/reference/error.hpp"
 #include "sextant/reference/rope.hpp"
@@ -96,6 +97,11 @@ PairBound Bounds::pair(std::int64_t pair, std::int64_t position, double cos, dou
   const auto i = static_cast<std::size_t>(pair);
   const double distance = std::fabs(static_cast<double>(position));
   PairBound bound{};
+  if (!std::isfinite(frequency_[i])) {
+    // The float32 recipe overflows: whatever it makes of infinity, at position 0 too, nothing is claimed.
+    constexpr double kNothing = std::numeric_limits<double>::infinity();
+    return {kNothing, kNothing, kNothing, kNothing};
+  }
   if (contract_.angle == Contract::Angle::f32 && position != 0 && inv_freq_[i] != 0) {
     const double position_rounding = distance > 0x1p24 ? kUnit : 0;
     const double product_rounding = inv_freq_[i] == 1 && frequency_[i] == 0 ? 0 : kUnit;
@@ -137,7 +143,7 @@ ElementBound Bounds::rotated(const PairBound& at, double rotation, double value,
                              double norm) const {
   const double turn = turned(std::fabs(value), std::fabs(partner), at.angle, norm);
   const double absolute = ((rotation + turn) * (1 + kUnit) + kUnit * std::fabs(value)) * kInflate;
-  return {absolute, absolute < kNoClaim * norm || norm == 0};
+  return {absolute, std::isfinite(absolute) && (absolute < kNoClaim * norm || norm == 0)};
 }
 
 // Attention. With g_n = n u / (1 - n u): fl(<q,k>) errs by g_D sum |q_c k_c| (Higham, Accuracy and Stability

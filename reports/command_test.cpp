@@ -491,7 +491,9 @@ TEST_F(Command, bounds_that_overflow_say_nothing) {
                                "rope(dim=8,theta=5e-324)", "rope(dim=8,theta=10000,scaling=ntk(factor=1e30))",
                                "rope(dim=8,theta=10000,scaling=yarn(factor=1e38,original=4096))"}) {
     const Ended ended = run(fmt::format("verify --kernel scalar --encoding '{}' --json -", encoding));
-    for (const json& verdict : json::parse(ended.out).at("verdicts")) {
+    const json document = json::parse(ended.out);
+    EXPECT_FALSE(document.at("verdicts").empty());
+    for (const json& verdict : document.at("verdicts")) {
       EXPECT_NE(verdict.at("verdict"), "fail") << verdict;
       EXPECT_TRUE(verdict.at("bound").is_number() || verdict.at("bound").is_null()) << verdict;
     }
