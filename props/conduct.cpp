@@ -1,9 +1,7 @@
 // Tensors of a call between canaries, with canaries in their gaps, and results compared element by element.
 //
-// Slack of two results that each lie within a bound of the same exact value: twice the bound. For rotate and
-// tables the bound is the contract's. For rotate_with_tables cos C and sin S are inputs, so with M = |x_a C|
-// + |x_b S|, u = 2^-24 and h = 2^-150 only the rotation errs (contract.cpp, all entry errors 0):
-// (u M + 2h)(1 + u) + u |y| <= (2u + u^2) M + 2h (1 + u).
+// Slack of two results that each lie within the contract's bound of the same exact value: twice the bound.
+// For rotate_with_tables cos and sin are inputs, so that only the rotation errs.
 #include "sextant/props/conduct.hpp"
 
 #include <fmt/format.h>
@@ -16,6 +14,7 @@
 #include <list>
 #include <numeric>
 
+#include "sextant/fixtures/element.hpp"
 #include "sextant/fixtures/layout.hpp"
 #include "sextant/props/call.hpp"
 #include "sextant/props/guarded.hpp"
@@ -24,24 +23,46 @@
 namespace sextant {
 namespace {
 
-constexpr std::size_t kWord = sizeof(std::uint32_t);
-
-/// A tensor in memory of its own; `order` lists its words as offsets from its first.
+/// A tensor in memory of its own, seen in units of its elements, or of four bytes where those are wider;
+/// `order` lists its units as offsets from its first.
 struct Placed {
   std::string name;
   Tensor view;
+  std::size_t unit;  ///< bytes
   std::vector<std::size_t> order;
   std::vector<std::uint32_t> before;  ///< as `order`; nothing for an output
   std::vector<std::byte> store;
-  std::size_t begin = 0, span = 0;  ///< words
+  std::size_t begin = 0, span = 0;  ///< units
 
-  [[nodiscard]] std::uint32_t word(std::size_t at) const {
+  [[nodiscard]] std::uint32_t get(std::size_t at) const {
     std::uint32_t value = 0;
-    std::memcpy(&value, store.data() + at * kWord, kWord);
+    std::memcpy(&value, store.data() + at * unit, unit);
     return value;
   }
-  void set(std::size_t at, std::uint32_t value) { std::memcpy(store.data() + at * kWord, &value, kWord); }
+  void set(std::size_t at, std::uint32_t value) { std::memcpy(store.data() + at * unit, &value, unit); }
 };
+
+std::size_t unit_of(DType dtype) { return std::min<std::size_t>(size_of(dtype), 4); }
+
+/// The units of values that the dtype holds, of i32 and of i64.
+std::vector<std::uint32_t> units_of(DType dtype, const std::vector<float>& values) {
+  std::vector<std::uint32_t> units;
+  units.reserve(values.size());
+  for (const float value : values) units.push_back(bits_in(dtype, value));
+  return units;
+}
+template <class Integer>
+std::vector<std::uint32_t> units_of(const std::vector<Integer>& values) {
+  std::vector<std::uint32_t> units(values.size() * sizeof(Integer) / 4);
+  if (!units.empty()) std::memcpy(units.data(), values.data(), units.size() * 4);
+  return units;
+}
+
+std::vector<std::size_t> straight(std::size_t units) {
+  std::vector<std::size_t> order(units);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  return order;
+}
 
 /// The tensors of one call.
 class Stage {
@@ -50,10 +71,14 @@ class Stage {
       : at_(at),
         boundary_(static_cast<std::size_t>(std::max<std::int64_t>(64, kernel.capabilities.alignment))) {}
 
-  Tensor input(std::string name, const Tensor& shape, std::vector<std::size_t> order, const void* content) {
-    std::vector<std::uint32_t> words(order.size());
-    if (!words.empty()) std::memcpy(words.data(), content, words.size() * kWord);
-    return place(std::move(name), shape, std::move(order), std::move(words), {}).view;
+  Tensor input(std::string name, const Tensor& shape, std::vector<std::size_t> order,
+               std::vector<std::uint32_t> units) {
+    return place(std::move(name), shape, std::move(order), std::move(units), {}).view;
+  }
+  /// A dense one.
+  Tensor input(std::string name, const Tensor& shape, std::vector<std::uint32_t> units) {
+    std::vector<std::size_t> order = straight(units.size());
+    return input(std::move(name), shape, std::move(order), std::move(units));
   }
   Tensor output(std::string name, const Tensor& shape, std::vector<std::size_t> order, std::int64_t per_token,
                 std::int64_t width) {
@@ -74,7 +99,7 @@ class Stage {
     for (const Placed& tensor : placed_) {
       check_outside(tensor, conduct.outside);
       for (std::size_t i = 0; i < tensor.before.size(); ++i) {
-        const std::uint32_t now = tensor.word(tensor.begin + tensor.order[i]);
+        const std::uint32_t now = tensor.get(tensor.begin + tensor.order[i]);
         if (now == tensor.before[i]) {
           ++conduct.inputs.elements;
         } else {
@@ -85,7 +110,7 @@ class Stage {
         (*output)->name = tensor.name;
         (*output)->values.reserve(tensor.order.size());
         for (const std::size_t place : tensor.order)
-          (*output)->values.push_back(std::bit_cast<float>(tensor.word(tensor.begin + place)));
+          (*output)->values.push_back(value_in(tensor.view.dtype, tensor.get(tensor.begin + place)));
         conduct.outputs.push_back(std::move(**output));
       }
       ++output;
@@ -96,49 +121,67 @@ class Stage {
  private:
   Placed& place(std::string name, Tensor view, std::vector<std::size_t> order,
                 std::vector<std::uint32_t> before, std::optional<Output> output) {
-    const std::size_t words = size_of(view.dtype) / kWord;
+    const std::size_t unit = unit_of(view.dtype);
+    const std::size_t per_element = size_of(view.dtype) / unit;
     // A row of a table before and after it belongs to it too: what reads there reads canaries, and nothing
     // else.
-    const std::size_t row = view.rank < 4 ? static_cast<std::size_t>(view.stride(0)) * words : 0;
-    const std::size_t margin = 64 + row;
-    Placed tensor{std::move(name), view, std::move(order), std::move(before), {}, 0, 0};
+    const std::size_t row = view.rank < 4 ? static_cast<std::size_t>(view.stride(0)) * per_element : 0;
+    const std::size_t margin = 256 / unit + row;
+    Placed tensor{std::move(name), view, unit, std::move(order), std::move(before), {}, 0, 0};
     if (view.elements() > 0) {
-      tensor.span = words;
+      tensor.span = per_element;
       for (int axis = 0; axis < view.rank; ++axis)
-        tensor.span += static_cast<std::size_t>((view.dim(axis) - 1) * view.stride(axis)) * words;
+        tensor.span += static_cast<std::size_t>((view.dim(axis) - 1) * view.stride(axis)) * per_element;
     }
-    const auto shift = static_cast<std::size_t>(at_.shift) * words;
-    tensor.store.resize((tensor.span + 2 * margin + shift) * kWord + boundary_);
-    const auto address = reinterpret_cast<std::uintptr_t>(tensor.store.data() + margin * kWord);
-    tensor.begin = margin + (boundary_ - address % boundary_) % boundary_ / kWord + shift;
-    for (std::size_t i = 0; i < tensor.store.size() / kWord; ++i) tensor.set(i, at_.filling);
+    const auto shift = static_cast<std::size_t>(at_.shift) * per_element;
+    tensor.store.resize((tensor.span + 2 * margin + shift) * unit + boundary_);
+    const auto address = reinterpret_cast<std::uintptr_t>(tensor.store.data() + margin * unit);
+    tensor.begin = margin + (boundary_ - address % boundary_) % boundary_ / unit + shift;
+    for (std::size_t i = 0; i + 1 < tensor.store.size(); i += 2)
+      std::memcpy(tensor.store.data() + i, &at_.filling, 2);
     for (std::size_t i = 0; i < tensor.before.size(); ++i)
       tensor.set(tensor.begin + tensor.order[i], tensor.before[i]);
-    tensor.view.data = tensor.store.data() + tensor.begin * kWord;
+    tensor.view.data = tensor.store.data() + tensor.begin * unit;
     outputs_.push_back(std::move(output));
     return placed_.emplace_back(std::move(tensor));
   }
 
+  [[nodiscard]] std::uint32_t filling() const { return at_.filling * 0x10001U; }
+
   static void take(const Placed& tensor, const std::string& name, std::size_t index, std::uint32_t got,
                    std::uint32_t want, Measure& measure) {
-    const auto value = [&](std::uint32_t word) {
-      return tensor.view.dtype == DType::f32 ? double{std::bit_cast<float>(word)} : double{1} * word;
+    const DType dtype = tensor.view.dtype;
+    const bool whole = dtype == DType::i32 || dtype == DType::i64;
+    const auto value = [&](std::uint32_t unit) {
+      return whole ? static_cast<double>(unit) : double{value_in(dtype, unit)};
     };
     measure.take(1, 0, {0, static_cast<std::int64_t>(index), name, value(got), value(want)});
   }
 
   void check_outside(const Placed& tensor, Measure& measure) const {
+    const std::uint32_t untouched = tensor.unit == 2 ? at_.filling : filling();
     const auto check = [&](std::size_t at, const char* where) {
-      const std::uint32_t now = tensor.word(at);
-      if (now == at_.filling) {
+      const std::uint32_t now = tensor.get(at);
+      if (now == untouched) {
         ++measure.elements;
       } else {
-        take(tensor, fmt::format("{} {}", where, tensor.name), at, now, at_.filling, measure);
+        take(tensor, fmt::format("{} {}", where, tensor.name), at, now, untouched, measure);
       }
     };
+    const auto check_range = [&](std::size_t first, std::size_t last, const char* where) {
+      // Mostly untouched, which bytes compared with themselves one unit on show at once.
+      const std::byte* bytes = tensor.store.data() + first * tensor.unit;
+      const std::size_t size = (last - first) * tensor.unit;
+      if (first < last && tensor.get(first) == untouched &&
+          std::memcmp(bytes, bytes + tensor.unit, size - tensor.unit) == 0) {
+        measure.elements += static_cast<std::int64_t>(last - first);
+        return;
+      }
+      for (std::size_t i = first; i < last; ++i) check(i, where);
+    };
     const std::size_t end = tensor.begin + tensor.span;
-    for (std::size_t i = 0; i < tensor.begin; ++i) check(i, "before");
-    for (std::size_t i = end; i < tensor.store.size() / kWord; ++i) check(i, "past the end of");
+    check_range(0, tensor.begin, "before");
+    check_range(end, tensor.store.size() / tensor.unit, "past the end of");
     if (tensor.order.size() == tensor.span) return;
     std::vector<bool> inside(tensor.span);
     for (const std::size_t place : tensor.order) inside[place] = true;
@@ -153,15 +196,9 @@ class Stage {
   std::list<std::optional<Output>> outputs_;
 };
 
-std::vector<std::size_t> straight(std::size_t words) {
-  std::vector<std::size_t> order(words);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  return order;
-}
-
-Tensor strided_heads(Layout layout, std::int64_t batch, std::int64_t tokens, std::int64_t heads,
+Tensor strided_heads(DType dtype, Layout layout, std::int64_t batch, std::int64_t tokens, std::int64_t heads,
                      std::int64_t channels, std::int64_t gap) {
-  Tensor view = dense_heads(nullptr, DType::f32, layout, batch, tokens, heads, channels);
+  Tensor view = dense_heads(nullptr, dtype, layout, batch, tokens, heads, channels);
   std::int64_t step = 1;
   for (int axis = view.rank - 1; axis >= 0; --axis) {
     view.strides[static_cast<std::size_t>(axis)] = step;
@@ -187,15 +224,14 @@ std::vector<std::size_t> head_order(const Tensor& view, Layout layout) {
 
 Tensor place_positions(Stage& stage, const std::vector<std::int64_t>& positions, DType dtype) {
   const auto count = positions.size();
-  if (dtype == DType::i64)
-    return stage.input("positions", dense(nullptr, dtype, count), straight(2 * count), positions.data());
+  if (dtype == DType::i64) return stage.input("positions", dense(nullptr, dtype, count), units_of(positions));
   const std::vector<std::int32_t> narrow(positions.begin(), positions.end());
-  return stage.input("positions", dense(nullptr, dtype, count), straight(count), narrow.data());
+  return stage.input("positions", dense(nullptr, dtype, count), units_of(narrow));
 }
 
-Tensor table_shape(TableForm form, std::int64_t rows, std::int64_t pairs) {
-  if (form == TableForm::polar) return dense(nullptr, DType::f32, rows, pairs, 2);
-  return dense(nullptr, DType::f32, rows, row_width(form, pairs));
+Tensor table_shape(TableForm form, DType dtype, std::int64_t rows, std::int64_t pairs) {
+  if (form == TableForm::polar) return dense(nullptr, dtype, rows, pairs, 2);
+  return dense(nullptr, dtype, rows, row_width(form, pairs));
 }
 
 void rotate(const Kernel& kernel, const Task& task, const Placement& at, Stage& stage) {
@@ -210,14 +246,13 @@ void rotate(const Kernel& kernel, const Task& task, const Placement& at, Stage& 
                   {},          {},        {},        {},
                   {},          {},        {},        0};
   if (packed) {
-    call.cu_seqlens = stage.input("cu_seqlens", dense(nullptr, DType::i32, starts.size()),
-                                  straight(starts.size()), starts.data());
+    call.cu_seqlens = stage.input("cu_seqlens", dense(nullptr, DType::i32, starts.size()), units_of(starts));
   }
   const auto place = [&](const char* name, const std::vector<float>& x, std::int64_t heads, Tensor& in,
                          Tensor& out) {
-    const Tensor view = strided_heads(at.layout, c.batch, c.tokens(), heads, c.head_dim, at.gap);
+    const Tensor view = strided_heads(c.dtype, at.layout, c.batch, c.tokens(), heads, c.head_dim, at.gap);
     const std::vector<std::size_t> order = head_order(view, at.layout);
-    in = stage.input(name, view, order, x.data());
+    in = stage.input(name, view, order, units_of(c.dtype, x));
     out = at.in_place ? stage.in_place(heads * c.head_dim, c.head_dim)
                       : stage.output(fmt::format("the rotated {}", name), view, order, heads * c.head_dim,
                                      c.head_dim);
@@ -225,19 +260,62 @@ void rotate(const Kernel& kernel, const Task& task, const Placement& at, Stage& 
   place("q", task.q, c.heads, call.q, call.q_out);
   place("k", task.k, c.kv_heads, call.k, call.k_out);
   if (task.operation == Operation::rotate) return kernel.rotate(call);
-  const Tensor shape = table_shape(task.form, task.rows, task.pairs);
-  const Tensor cos = stage.input("cos", shape, straight(task.cos.size()), task.cos.data());
-  const Tensor sin = holds_both(task.form)
-                         ? Tensor{}
-                         : stage.input("sin", shape, straight(task.sin.size()), task.sin.data());
+  if (task.operation == Operation::rotate_backward) return kernel.rotate_backward(call);
+  const Tensor shape = table_shape(task.form, c.table, task.rows, task.pairs);
+  const Tensor cos = stage.input("cos", shape, units_of(c.table, task.cos));
+  const Tensor sin =
+      holds_both(task.form) ? Tensor{} : stage.input("sin", shape, units_of(c.table, task.sin));
   kernel.rotate_with_tables({call, task.form, cos, sin});
+}
+
+/// The tokens in two steps from past length 0 on, keys into a cache with a row to spare.
+void sequence(const Kernel& kernel, const Task& task, Stage& stage) {
+  const Case& c = task.c;
+  const std::int64_t first = c.tokens() / 2;
+  SequenceCall call;
+  const auto part = [&](const std::vector<float>& all, std::int64_t heads, std::int64_t from,
+                        std::int64_t count) {
+    std::vector<float> some;
+    const std::int64_t row = heads * c.head_dim;
+    for (std::int64_t b = 0; b < c.batch; ++b) {
+      const auto begin = all.begin() + (b * c.tokens() + from) * row;
+      some.insert(some.end(), begin, begin + count * row);
+    }
+    return some;
+  };
+  const auto shape = [&](std::int64_t tokens, std::int64_t heads) {
+    return dense(nullptr, c.dtype, c.batch, tokens, heads, c.head_dim);
+  };
+  const auto order = [](const Tensor& view) { return straight(static_cast<std::size_t>(view.elements())); };
+  const Tensor cache = shape(c.tokens() + 1, c.kv_heads);
+  const Tensor key_cache =
+      stage.output("the key cache", cache, order(cache), c.kv_heads * c.head_dim, c.head_dim);
+  for (const auto& [from, count] :
+       {std::pair{std::int64_t{0}, first}, std::pair{first, c.tokens() - first}}) {
+    if (count == 0) continue;
+    SequenceStep step{from,
+                      Operation::rotate,
+                      {*c.encoding, c.seq_len, Layout::bshd, {}, {}, {}, {}, {}, {}, {}, {}, 0},
+                      key_cache};
+    const auto place = [&, from = from, count = count](const char* name, const std::vector<float>& x,
+                                                       std::int64_t heads, Tensor& in, Tensor& out) {
+      const Tensor view = shape(count, heads);
+      in = stage.input(name, view, units_of(c.dtype, part(x, heads, from, count)));
+      out = stage.output(fmt::format("the rotated {}", name), view, order(view), heads * c.head_dim,
+                         c.head_dim);
+    };
+    place("q", task.q, c.heads, step.rotate.q, step.rotate.q_out);
+    place("k", task.k, c.kv_heads, step.rotate.k, step.rotate.k_out);
+    call.steps.push_back(step);
+  }
+  kernel.sequence(call);
 }
 
 void tables(const Kernel& kernel, const Task& task, const Placement& at, Stage& stage) {
   const Case& c = task.c;
   const std::int64_t pairs = std::get<Rope>(*c.encoding).pairs();
   const std::int64_t width = row_width(task.form, pairs);
-  const Tensor shape = table_shape(task.form, c.tokens(), pairs);
+  const Tensor shape = table_shape(task.form, c.dtype, c.tokens(), pairs);
   const auto order = straight(static_cast<std::size_t>(c.tokens() * width));
   const Tensor positions = place_positions(stage, c.positions, at.positions);
   const Tensor cos = stage.output("cos", shape, order, width, width);
@@ -261,7 +339,7 @@ void attention(const Kernel& kernel, const Task& task, Stage& stage) {
     return dense(nullptr, DType::f32, c.batch, c.tokens(), heads, c.head_dim);
   };
   const auto place = [&](const char* name, const std::vector<float>& x, std::int64_t heads) {
-    return stage.input(name, shape(heads), straight(x.size()), x.data());
+    return stage.input(name, shape(heads), units_of(DType::f32, x));
   };
   const Tensor q = place("q", task.q, c.heads);
   const Tensor k = place("k", task.k, c.kv_heads);
@@ -271,11 +349,21 @@ void attention(const Kernel& kernel, const Task& task, Stage& stage) {
   kernel.attention({q, k, v, 1 / std::sqrt(static_cast<double>(c.head_dim)), Mask::none, {}, {}, out, {}});
 }
 
+/// cos and sin of a pair in a row of the given tables.
+Pair<Wide> entry_of(const Task& task, const Rope& rope, std::int64_t row, std::int64_t pair) {
+  const TableSlots slots = table_slots(task.form, rope.pairs(), pair);
+  const auto first = static_cast<std::size_t>(row * row_width(task.form, rope.pairs()));
+  const std::vector<float>& sin = holds_both(task.form) ? task.cos : task.sin;
+  return {task.cos[first + static_cast<std::size_t>(slots.cos)],
+          sin[first + static_cast<std::size_t>(slots.sin)]};
+}
+
 /// Twice the bound of each element of q or k rotated; infinity where there is no claim, 0 in the tail.
 std::vector<double> rotation_limits(const Trial& trial, const Task& task, std::int64_t heads,
                                     const std::vector<float>& in) {
   const Case& c = task.c;
   const auto& rope = std::get<Rope>(*c.encoding);
+  const bool backward = task.operation == Operation::rotate_backward;
   std::vector<double> limits(in.size());
   for (std::int64_t row = 0; row < static_cast<std::int64_t>(in.size()) / c.head_dim; ++row) {
     const std::int64_t position = c.positions[static_cast<std::size_t>(row / heads % c.tokens())];
@@ -283,30 +371,20 @@ std::vector<double> rotation_limits(const Trial& trial, const Task& task, std::i
     double* limit = limits.data() + row * c.head_dim;
     for (std::int64_t i = 0; i < rope.pairs(); ++i) {
       const PairChannels at = pair_channels(rope.pairing, rope.dim, i);
-      if (task.operation == Operation::rotate_with_tables) {
-        const TableSlots slots = table_slots(task.form, rope.pairs(), i);
-        const auto first = static_cast<std::size_t>(position * row_width(task.form, rope.pairs()));
-        const double cos = task.cos[first + static_cast<std::size_t>(slots.cos)];
-        const double sin =
-            (holds_both(task.form) ? task.cos : task.sin)[first + static_cast<std::size_t>(slots.sin)];
-        const auto bound = [&](double with_cos, double with_sin) {
-          const double sum = std::fabs(with_cos * cos) + std::fabs(with_sin * sin);
-          return 2 * ((2 + 0x1p-24) * 0x1p-24 * sum + 0x1p-149 * (1 + 0x1p-24)) * (1 + 0x1p-40);
-        };
-        limit[at.out_a] = bound(x[at.in_a], x[at.in_b]);
-        limit[at.out_b] = bound(x[at.in_b], x[at.in_a]);
-        continue;
-      }
       const Bounds& bounds = trial.truths.bounds(trial.contract, rope, c.seq_len);
-      const ExactRow& exact = trial.truths.rows(rope, c.seq_len).at(position);
-      const PairTruth truth = pair_truth(rope, exact, bounds, position, i, x);
+      const PairTruth truth =
+          task.operation == Operation::rotate_with_tables
+              ? given_truth(rope, entry_of(task, rope, position, i), format_of(c.table), bounds, i, x)
+          : backward
+              ? backward_truth(rope, trial.truths.rows(rope, c.seq_len).at(position), bounds, position, i, x)
+              : pair_truth(rope, trial.truths.rows(rope, c.seq_len).at(position), bounds, position, i, x);
       const auto bound = [&](double arithmetic, const Wide& y, const Wide& partner) {
         const ElementBound element =
             bounds.rotated(truth.at, arithmetic, y.value(), partner.value(), truth.norm);
-        return element.claim && truth.norm < 0x1p126 ? 2 * element.absolute : INFINITY;
+        return element.claim && truth.norm < bounds.largest_norm() ? 2 * element.absolute : INFINITY;
       };
-      limit[at.out_a] = bound(truth.arithmetic_a, truth.y_a, truth.y_b);
-      limit[at.out_b] = bound(truth.arithmetic_b, truth.y_b, truth.y_a);
+      limit[backward ? at.in_a : at.out_a] = bound(truth.arithmetic_a, truth.y_a, truth.y_b);
+      limit[backward ? at.in_b : at.out_b] = bound(truth.arithmetic_b, truth.y_b, truth.y_a);
     }
   }
   return limits;
@@ -370,6 +448,7 @@ void give_tables(Task& task, std::int64_t rows, std::int64_t pairs) {
   task.sin.assign(holds_both(task.form) ? 0 : task.cos.size(), 0);
   Case uniform = task.c;
   uniform.mode = InputMode::uniform;
+  uniform.dtype = task.c.table;
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t i = 0; i < pairs; ++i) {
       const TableSlots slots = table_slots(task.form, pairs, i);
@@ -421,7 +500,11 @@ Conduct perform(const Kernel& kernel, const Task& task, const Placement& at) {
       break;
     case Operation::rotate:
     case Operation::rotate_with_tables:
+    case Operation::rotate_backward:
       rotate(kernel, task, at, stage);
+      break;
+    case Operation::sequence:
+      sequence(kernel, task, stage);
       break;
     case Operation::attention:
       attention(kernel, task, stage);

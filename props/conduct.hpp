@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "sextant/props/guarded.hpp"
 #include "sextant/props/law.hpp"
 
 namespace sextant {
@@ -28,9 +29,9 @@ struct Placement {
   Layout layout = Layout::bshd;
   DType positions = DType::i64;
   bool in_place = false;
-  std::int64_t gap = 0;                ///< free floats after every head, token and batch of q and k
-  std::int64_t shift = 0;              ///< elements by which every tensor lies past a boundary of 64 bytes
-  std::uint32_t filling = 0x7fc0dead;  ///< what outputs hold before, and what lies between and around tensors
+  std::int64_t gap = 0;             ///< free elements after every head, token and batch of q and k
+  std::int64_t shift = 0;           ///< elements by which every tensor lies past a boundary of 64 bytes
+  std::uint16_t filling = kPoison;  ///< what outputs hold before, and what lies between and around tensors
 };
 /// A placement within the kernel's capabilities; positions are i32 or i64 by the case's seed.
 [[nodiscard]] Placement usual_placement(const Kernel& kernel, const Case& c);
@@ -44,10 +45,11 @@ struct Output {
 
 struct Conduct {
   std::vector<Output> outputs;
-  Measure inputs;   ///< words of inputs: 1 where changed
-  Measure outside;  ///< words between and around tensors: 1 where changed
+  Measure inputs;   ///< elements of inputs: 1 where changed
+  Measure outside;  ///< elements between and around tensors: 1 where changed
 };
-/// frequencies, tables, rotate, rotate_with_tables or attention, once. No v is sent to rotate.
+/// frequencies, tables, rotate, rotate_with_tables, rotate_backward, sequence or attention, once. No v is
+/// sent to rotate.
 [[nodiscard]] Conduct perform(const Kernel& kernel, const Task& task, const Placement& at);
 /// What the call wrote; throws Misbehaved where it wrote anything else.
 [[nodiscard]] std::vector<Output> outputs_of(const Kernel& kernel, const Task& task, const Placement& at);
@@ -56,8 +58,8 @@ struct Conduct {
 void same_bits(const Task& task, const std::vector<Output>& got, const std::vector<Output>& want,
                Measure& measure);
 /// As same_bits for a kernel that claims bits. Otherwise elements that differ do so within the bounds of both
-/// sides; where the contract says nothing of them, they count as "no claim". For rotate, rotate_with_tables
-/// and tables.
+/// sides; where the contract says nothing of them, they count as "no claim". For rotate, rotate_with_tables,
+/// rotate_backward and tables.
 void agree(const Trial& trial, const Task& task, const std::vector<Output>& got,
            const std::vector<Output>& want, Measure& measure);
 

@@ -1,33 +1,53 @@
 // Bounds per element, derived from what a contract promises of each stage.
 //
-// Notation: u = 2^-24, h = 2^-150 (half the least float32 subnormal), theta = m w exact, c = cos theta, s =
-// sin theta, A the attention factor, (x_a, x_b) the input pair, (y_a, y_b) = A R(theta) x exact; a tilde
-// marks what a kernel has.
+// Notation: u = 2^-24; a, v, t = 2^-p for the formats of arithmetic, output and table; h with an index: half
+// the least subnormal of a format (float32: 2^-150); theta = m w exact, c = cos theta, s = sin theta, A the
+// attention factor, (x_a, x_b) the input pair, (y_a, y_b) = A R(theta) x exact; a tilde marks what a kernel
+// has.
 //
 // Frequency. exact: w~ = w. f32: |w~ - w| <= e_w, the bound that Rounded<24> derives from the scheme's own
-// definition
-//   (reference/rounded.hpp): every rounding of the recipe, the blends of YaRN and Llama 3 and the run-time
-//   base of dynamic NTK included, with pow and log within one ulp.
+//   definition (reference/rounded.hpp): every rounding of the recipe, the blends of YaRN and Llama 3 and the
+//   run-time base of dynamic NTK included, with pow and log within one ulp.
+//   f32_running: g = pow(theta, -2/d) in float32 and its running product, bounded by Rounded<24> as it
+//   stands, say by relative r_i at pair i; then the ratio q_i = w_i theta^(2i/d), rounded, and its product,
+//   neither of them where q_i = 1: e_w = w ((1 + r_i)(1 + u)^2 - 1) + 2h. The
+//   recipe may run the product on the angle
+//   instead, from m on: the roundings are as many, and belong to rho below, (1 + u)^(i+1) - 1 in place of r.
+//   approx: exp2(-x log2 theta), x = 2i/d, log2
+//   and exp2 within eps = 2^-22 of their values, theta, x and the product rounded: with e = x log2 theta the
+//   exponent errs by e ((1 + eps)(1 + u)^2 - 1) and x u / ln 2, so r_i = exp(ln 2 of that) (1 + eps) - 1, and
+//   q_i as above.
 // Angle. exact: theta~ = theta. f32: m~ = m (1 + r_m), r_m = 0 for |m| <= 2^24, |r_m| <= u beyond;
 //   theta~ = m~ w~ (1 + r), |r| <= u, + h for a subnormal product, r = 0 where the product needs no rounding:
 //   w~ = 1. So |theta~ - theta| <= d = |m| e_w + rho, rho = |m| (w + e_w) ((1 + r_m)(1 + r) - 1) + h.
-// Trig. |c~ - cos theta~| <= tau = k u for trig = k ulp: one ulp of a value below 1 is at most u.
-// Table. C~ = fl(A~ c~), A~ = A (1 + a), |a| <= e_A / A, one rounding more where A is not 1:
-//   |C~ - A cos theta~| <= A (tau + eta (|cos theta~| + tau)), eta = (1 + e_A/A)(1 + u) - 1, eta = 0 for A =
-//   1; |cos theta~| <= min(1, |c| + d). This is PairBound::cos, and likewise ::sin. Entry: A |cos theta~ -
-//   cos theta| <= A (|s| d + |c| d^2/2), and never above 2A.
-// Rotation. y~_a = fl(fl(x_a C~) - fl(x_b S~)); FMA forms leave out one rounding and are covered.
-//   With y^ = A R(theta~) x: |y~_a - y^_a| (1 + u)^-1 <= |x_a| C_e + |x_b| S_e + u (|x_a| |C~| + |x_b| |S~|)
-//   + 2h =: D, plus u |y^_a|; |y^_a - y_a| <= |y_b| d + |y_a| d^2/2, the rotation of y by less than d, and
-//   never above 2 A |x|. So |y~_a - y_a| <= (D + turn)(1 + u) + u |y_a|.
+// Trig. |c~ - cos theta~| <= tau. k ulp: tau = k u, one ulp of a value below 1 being at most u. approx:
+//   tau = 2^-21 max(1, (|theta| + d) / pi).
+// Table. C~ = fl(A~ c~), A~ = A (1 + a_A), |a_A| <= e_A / A, one rounding more where A is not 1:
+//   |C~ - A cos theta~| <= E = A (tau + eta (|cos theta~| + tau)), eta = (1 + e_A/A)(1 + u) - 1, eta = 0 for
+//   A = 1; |cos theta~| <= min(1, |c| + d). A table of 16 bits, stored or because the arithmetic has no more,
+//   adds t (A |cos theta~| + E) + h_t. This is PairBound::cos, and likewise ::sin. Entry:
+//   A |cos theta~ - cos theta| <= A (|s| d + |c| d^2/2), and never above 2A; then the output's rounding.
+//   given: C~ and S~ are exact but for that rounding, if the table they are given in is wider.
+// Rotation. y~_a = fl(fl(x_a C~) - fl(x_b S~)), in the format of the arithmetic. With y^ = A R(theta~) x:
+//   |y~_a - y^_a| <= D (1 + a) + a |y^_a|, D = |x_a| C_e + |x_b| S_e + a (|x_a| |C~| + |x_b| |S~|) + 2 h_a;
+//   with one product fused the larger of the two is all that is rounded. |y^_a - y_a| <= |y_b| d + |y_a|
+//   d^2/2, the rotation of y by less than d, and never above 2 A |x|. So |y~_a - y_a| <= e = (D + turn)(1 +
+//   a) + a |y_a|.
+// Output. Rounding to a format that does not hold the arithmetic's: e + max(v (|y_a| + e), h_v).
+// Flushing. Inputs, entries, products and the sum may each lose up to the least normal number l: (2A + 3) l
+//   more in D, l more in an entry.
 // Sharpness is tested in contract_test.cpp: the worst seen is above a quarter of each bound.
 #include "sextant/props/contract.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <cmath>
 #include <limits>
+#include <numbers>
+#include <utility>
 
 #include "sextant/reference/error.hpp"
 #include "sextant/reference/rope.hpp"
@@ -39,6 +59,9 @@ namespace {
 
 constexpr double kUnit = 0x1p-24;
 constexpr double kHalfSubnormal = 0x1p-150;
+constexpr double kLeastNormal = 0x1p-126;
+constexpr double kApproxPower = 0x1p-22;
+constexpr double kApproxTrig = 0x1p-21;
 constexpr double kInflate = 1 + 0x1p-40;
 
 /// 1 - cos d <= d^2/2, and no rotation moves a vector by more than twice its length.
@@ -46,47 +69,264 @@ double turned(double along, double across, double angle, double length) {
   return std::min(across * angle + along * angle * angle / 2, 2 * length);
 }
 
+double half_subnormal(const Format& format) { return format.least_subnormal() / 2; }
+
+/// Whether every value of `inner` is one of `outer`.
+bool holds(const Format& outer, const Format& inner) {
+  return outer.precision >= inner.precision && outer.largest >= inner.largest &&
+         outer.least_subnormal() <= inner.least_subnormal();
+}
+
+const Format& format_of(Contract::Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Contract::Arithmetic::f64:
+      return kFloat64;
+    case Contract::Arithmetic::bf16:
+      return kBFloat16;
+    case Contract::Arithmetic::f16:
+      return kFloat16;
+    case Contract::Arithmetic::f32:
+    case Contract::Arithmetic::fma:
+      break;
+  }
+  return kFloat32;
+}
+
+/// The format of 16 bits that entries of a table are rounded to, or nothing.
+const Format* table_format(const Contract& contract) {
+  if (contract.table == Contract::Table::bf16) return &kBFloat16;
+  if (contract.table == Contract::Table::f16) return &kFloat16;
+  const Format& arithmetic = format_of(contract.arithmetic);
+  return arithmetic.precision < kFloat32.precision ? &arithmetic : nullptr;
+}
+
+// ---- text form ----
+
+template <class Value>
+using Words = std::vector<std::pair<std::string_view, Value>>;
+
+const Words<Contract::Frequency> kFrequencies = {{"exact", Contract::Frequency::exact},
+                                                 {"f32", Contract::Frequency::f32},
+                                                 {"f32_running", Contract::Frequency::f32_running},
+                                                 {"approx", Contract::Frequency::approx}};
+const Words<Contract::Angle> kAngles = {{"exact", Contract::Angle::exact}, {"f32", Contract::Angle::f32}};
+const Words<Contract::Table> kTables = {{"none", Contract::Table::none},
+                                        {"f32", Contract::Table::f32},
+                                        {"bf16", Contract::Table::bf16},
+                                        {"f16", Contract::Table::f16},
+                                        {"given", Contract::Table::given}};
+const Words<Contract::Arithmetic> kArithmetics = {{"f32", Contract::Arithmetic::f32},
+                                                  {"fma", Contract::Arithmetic::fma},
+                                                  {"f64", Contract::Arithmetic::f64},
+                                                  {"bf16", Contract::Arithmetic::bf16},
+                                                  {"f16", Contract::Arithmetic::f16}};
+const Words<DType> kOutputs = {
+    {"f32", DType::f32}, {"f64", DType::f64}, {"bf16", DType::bf16}, {"f16", DType::f16}};
+const Words<bool> kDenormals = {{"keep", false}, {"flush", true}};
+const Words<bool> kBits = {{"bound", false}, {"exact", true}};
+
+template <class Value>
+std::string_view word_of(const Words<Value>& words, Value value) {
+  for (const auto& [word, meaning] : words) {
+    if (meaning == value) return word;
+  }
+  return "?";
+}
+
+template <class Value>
+void read_word(const Words<Value>& words, std::string_view key, std::string_view word, Value& value) {
+  std::string known;
+  for (const auto& [name, meaning] : words) {
+    if (name == word) {
+      value = meaning;
+      return;
+    }
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
+  }
+  throw InputError(fmt::format("contract: {}={} is none of {}", key, word.substr(0, 40), known));
+}
+
+std::optional<double> parse_trig(std::string_view word) {
+  if (word == "approx") return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  const std::string_view rest(end, static_cast<std::size_t>(word.data() + word.size() - end));
+  if (error != std::errc() || rest != "ulp" || !(value >= 0 && value <= 1e6))
+    throw InputError(fmt::format("contract: trig={} is neither approx nor a number of ulp such as 1ulp",
+                                 word.substr(0, 40)));
+  return value;
+}
+
+void read_key(Contract& contract, std::string_view key, std::string_view word) {
+  if (key == "frequency") return read_word(kFrequencies, key, word, contract.frequency);
+  if (key == "angle") return read_word(kAngles, key, word, contract.angle);
+  if (key == "table") return read_word(kTables, key, word, contract.table);
+  if (key == "arithmetic") return read_word(kArithmetics, key, word, contract.arithmetic);
+  if (key == "output") return read_word(kOutputs, key, word, contract.output);
+  if (key == "denormals") return read_word(kDenormals, key, word, contract.flushes);
+  if (key == "bits") return read_word(kBits, key, word, contract.bits_exact);
+  if (key != "trig") {
+    throw InputError(
+        fmt::format("contract: unknown key {}; known are frequency, angle, trig, table, arithmetic, output, "
+                    "denormals, bits",
+                    key.substr(0, 40)));
+  }
+  contract.trig_ulp = parse_trig(word);
+}
+
+Contract parse_text_form(std::string_view text) {
+  constexpr std::string_view kOpening = "contract(";
+  if (!text.ends_with(')')) throw InputError("contract(..): the closing parenthesis is missing");
+  std::string_view rest = text.substr(kOpening.size(), text.size() - kOpening.size() - 1);
+  Contract contract;
+  while (!rest.empty()) {
+    const std::string_view item = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(rest.size(), item.size() + 1));
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos)
+      throw InputError(fmt::format("contract: \"{}\" is no key=value", item.substr(0, 40)));
+    read_key(contract, item.substr(0, equals), item.substr(equals + 1));
+  }
+  contract.name = contract.title();
+  return contract;
+}
+
 }  // namespace
+
+const Format& format_of(DType dtype) {
+  switch (dtype) {
+    case DType::f64:
+      return kFloat64;
+    case DType::f16:
+      return kFloat16;
+    case DType::bf16:
+      return kBFloat16;
+    default:
+      return kFloat32;
+  }
+}
 
 std::string Contract::title() const {
   return fmt::format(
-      "contract(frequency={},angle={},trig={}ulp,table=none,arithmetic=f32,output=f32,denormals=keep,bits={}"
-      ")",
-      frequency == Frequency::exact ? "exact" : "f32", angle == Angle::exact ? "exact" : "f32", trig_ulp,
-      bits_exact ? "exact" : "bound");
+      "contract(frequency={},angle={},trig={},table={},arithmetic={},output={},denormals={},bits={})",
+      word_of(kFrequencies, frequency), word_of(kAngles, angle),
+      trig_ulp ? fmt::format("{}ulp", *trig_ulp) : "approx", word_of(kTables, table),
+      word_of(kArithmetics, arithmetic), word_of(kOutputs, output), word_of(kDenormals, flushes),
+      word_of(kBits, bits_exact));
 }
 
 const std::vector<Contract>& contracts() {
-  static const std::vector<Contract> known = {
-      {"exact-angle", Contract::Frequency::exact, Contract::Angle::exact, 1, false},
-      {"f32-angle", Contract::Frequency::f32, Contract::Angle::f32, 1, false},
-  };
+  using C = Contract;
+  static const std::vector<Contract> known = [] {
+    std::vector<Contract> all;
+    const auto add = [&](const char* name, auto... stages) {
+      Contract& contract = all.emplace_back();
+      contract.name = name;
+      [[maybe_unused]] const auto set = [&](auto stage) {
+        using Stage = decltype(stage);
+        if constexpr (std::is_same_v<Stage, C::Frequency>) contract.frequency = stage;
+        if constexpr (std::is_same_v<Stage, C::Angle>) contract.angle = stage;
+        if constexpr (std::is_same_v<Stage, C::Table>) contract.table = stage;
+        if constexpr (std::is_same_v<Stage, C::Arithmetic>) contract.arithmetic = stage;
+        if constexpr (std::is_same_v<Stage, std::nullopt_t>) contract.trig_ulp = stage;
+      };
+      (set(stages), ...);
+    };
+    add("exact-angle", C::Frequency::exact, C::Angle::exact);
+    add("f32-angle");
+    add("f32-running", C::Frequency::f32_running);
+    add("f32-approx", C::Frequency::approx, std::nullopt);
+    add("f32-table", C::Table::f32);
+    add("bf16-table", C::Table::bf16);
+    add("f16-table", C::Table::f16);
+    add("bf16-arithmetic", C::Table::bf16, C::Arithmetic::bf16);
+    add("f16-arithmetic", C::Table::f16, C::Arithmetic::f16);
+    add("given-table", C::Table::given);
+    return all;
+  }();
   return known;
 }
 
-Contract parse_contract(std::string_view name) {
-  constexpr std::string_view kBits = "+bits";
-  if (name.ends_with(kBits)) {
-    Contract contract = parse_contract(name.substr(0, name.size() - kBits.size()));
+Contract parse_contract(std::string_view text) {
+  constexpr std::string_view kPlusBits = "+bits";
+  if (text.ends_with(kPlusBits)) {
+    Contract contract = parse_contract(text.substr(0, text.size() - kPlusBits.size()));
     contract.bits_exact = true;
     return contract;
   }
+  if (text.starts_with("contract(")) return parse_text_form(text);
   for (const Contract& contract : contracts()) {
-    if (contract.name == name) return contract;
+    if (contract.name == text) return contract;
   }
   std::string known;
   for (const Contract& contract : contracts())
     known += fmt::format("{}{}", known.empty() ? "" : ", ", contract.name);
-  throw InputError(fmt::format("unknown contract \"{}\": known are {}", name.substr(0, 80), known));
+  throw InputError(fmt::format("unknown contract \"{}\": known are {}, or contract(key=value,..)",
+                               text.substr(0, 80), known));
 }
 
-Bounds::Bounds(const Contract& contract, const Rope& rope, std::int64_t seq_len) : contract_(contract) {
+Contract for_output(Contract contract, DType dtype) {
+  if (format_of(dtype).precision < format_of(contract.output).precision) contract.output = dtype;
+  return contract;
+}
+
+namespace {
+
+/// Relative bound of theta^(-2i/d) by a running product in float32, per pair.
+std::vector<double> running_errors(const Rope& rope) {
+  using Real = Rounded<24>;
+  const Real step = pow(Real(rope.theta), Real(-2) / Real(rope.dim));
+  std::vector<double> errors;
+  Real power(1);
+  for (std::int64_t i = 0; i < rope.pairs(); ++i) {
+    errors.push_back(power.error() == 0 ? 0 : power.error() / power.least_magnitude());
+    power = power * step;
+  }
+  return errors;
+}
+
+/// Relative bound of theta^(-2i/d) by approximate exp2 and log2, per pair.
+std::vector<double> approximate_errors(const Rope& rope) {
+  std::vector<double> errors;
+  for (std::int64_t i = 0; i < rope.pairs(); ++i) {
+    const double x = 2 * static_cast<double>(i) / static_cast<double>(rope.dim);
+    const double relative = (1 + kApproxPower) * (1 + kUnit) * (1 + kUnit) - 1;
+    const double rounded_theta = x * -std::log1p(-kUnit);
+    errors.push_back(
+        std::exp(x * std::fabs(std::log(rope.theta)) * relative + rounded_theta) * (1 + kApproxPower) - 1);
+  }
+  return errors;
+}
+
+/// |w~ - w| where the unscaled power errs by `relative` and the ratio of the scheme is rounded and
+/// multiplied.
+double scaled_error(const Rope& rope, std::int64_t pair, double w, double relative) {
+  if (w == 0) return 0;
+  const bool plain = std::holds_alternative<scaling::None>(rope.scaling);
+  const double ratio = plain || (pair == 0 && w == 1) ? 0 : kUnit;
+  return w * ((1 + relative) * (1 + ratio) * (1 + ratio) - 1) + (ratio > 0 ? 2 * kHalfSubnormal : 0);
+}
+
+}  // namespace
+
+Bounds::Bounds(const Contract& contract, const Rope& rope, std::int64_t seq_len)
+    : contract_(contract),
+      output_(&format_of(contract.output)),
+      arithmetic_(&format_of(contract.arithmetic)),
+      table_(table_format(contract)),
+      largest_norm_(std::min({output_->largest, arithmetic_->largest, kFloat32.largest}) / 2) {
   const ExactFrequencies exact = exact_frequencies(rope, seq_len);
   factor_ = exact.attention_factor.value();
   for (const Wide& w : exact.inv_freq) inv_freq_.push_back(w.value());
   const Frequencies<Rounded<24>> bounded = sextant::frequencies<Rounded<24>>(rope, seq_len);
-  for (const Rounded<24>& w : bounded.inv_freq) {
-    frequency_.push_back(contract.frequency == Contract::Frequency::exact ? 0 : w.error());
+  std::vector<double> relative;
+  if (contract.frequency == Contract::Frequency::f32_running) relative = running_errors(rope);
+  if (contract.frequency == Contract::Frequency::approx) relative = approximate_errors(rope);
+  for (std::size_t i = 0; i < inv_freq_.size(); ++i) {
+    frequency_.push_back(contract.frequency == Contract::Frequency::exact ? 0
+                         : contract.frequency == Contract::Frequency::f32
+                             ? bounded.inv_freq[i].error()
+                             : scaled_error(rope, static_cast<std::int64_t>(i), inv_freq_[i], relative[i]));
   }
   factor_error_ = bounded.attention_factor.error();
   const bool is_one = bounded.attention_factor.is_exactly(1);
@@ -97,53 +337,111 @@ PairBound Bounds::pair(std::int64_t pair, std::int64_t position, double cos, dou
   const auto i = static_cast<std::size_t>(pair);
   const double distance = std::fabs(static_cast<double>(position));
   PairBound bound{};
-  if (!std::isfinite(frequency_[i])) {
-    // The float32 recipe overflows: whatever it makes of infinity, at position 0 too, nothing is claimed.
+  if (!std::isfinite(frequency_[i]) || contract_.table == Contract::Table::given) {
+    // The float32 recipe overflows: whatever it makes of infinity, at position 0 too, nothing is claimed; nor
+    // where only the rotation is.
     constexpr double kNothing = std::numeric_limits<double>::infinity();
     return {kNothing, kNothing, kNothing, kNothing};
   }
   if (contract_.angle == Contract::Angle::f32 && position != 0 && inv_freq_[i] != 0) {
     const double position_rounding = distance > 0x1p24 ? kUnit : 0;
-    const double product_rounding = inv_freq_[i] == 1 && frequency_[i] == 0 ? 0 : kUnit;
+    double product_rounding = inv_freq_[i] == 1 && frequency_[i] == 0 ? 0 : kUnit;
+    // A running product on the angle rounds anew at every position: as often as there are pairs before.
+    if (contract_.frequency == Contract::Frequency::f32_running && product_rounding > 0)
+      product_rounding = std::pow(1 + kUnit, static_cast<double>(pair + 1)) - 1;
     bound.angle_round =
         distance * (inv_freq_[i] + frequency_[i]) * ((1 + position_rounding) * (1 + product_rounding) - 1) +
         (product_rounding > 0 ? kHalfSubnormal : 0);
   }
   bound.angle = distance * frequency_[i] + bound.angle_round;
-  const double tau = contract_.trig_ulp * kUnit;
+  const double tau =
+      contract_.trig_ulp
+          ? *contract_.trig_ulp * kUnit
+          : kApproxTrig * std::max(1.0, (distance * inv_freq_[i] + bound.angle) / std::numbers::pi);
   const auto entry = [&](double bare) {
-    return factor_ * (tau + factor_relative_ * (std::min(1.0, std::fabs(bare) + bound.angle) + tau));
+    const double size = std::min(1.0, std::fabs(bare) + bound.angle);
+    double error = factor_ * (tau + factor_relative_ * (size + tau));
+    if (table_ != nullptr)
+      error += table_->unit_roundoff() * (factor_ * size + error) + half_subnormal(*table_);
+    return error + (contract_.flushes ? kLeastNormal : 0);
   };
   bound.cos = entry(cos / factor_);
   bound.sin = entry(sin / factor_);
   return bound;
 }
 
+PairBound Bounds::given(double cos, double sin, const Format& table) const {
+  const auto entry = [&](double value) {
+    const bool rounds = table_ != nullptr && !holds(*table_, table);
+    return (rounds ? table_->unit_roundoff() * std::fabs(value) + half_subnormal(*table_) : 0) +
+           (contract_.flushes ? kLeastNormal : 0);
+  };
+  return {0, 0, entry(cos), entry(sin)};
+}
+
 double Bounds::frequency_output(std::int64_t pair) const {
-  if (contract_.frequency == Contract::Frequency::f32) return frequency(pair) * kInflate;
+  if (contract_.frequency != Contract::Frequency::exact) return frequency(pair) * kInflate;
   const double w = inv_freq_[static_cast<std::size_t>(pair)];
   return w == 0 ? 0 : (kUnit * w + kHalfSubnormal) * kInflate;
 }
 
+double Bounds::stored(double error, double value) const {
+  if (holds(*output_, table_ != nullptr ? *table_ : kFloat32)) return error * kInflate;
+  return (error + std::max(output_->unit_roundoff() * (std::fabs(value) + error), half_subnormal(*output_))) *
+         kInflate;
+}
+
+/// The roundings of the two entries to the output are v |C~| and v |S~|, or half subnormals.
+double Bounds::entries_error(const PairBound& at) const {
+  const double error = stored(std::hypot(at.cos, at.sin), factor_);
+  return output_->precision < kFloat32.precision ? error + half_subnormal(*output_) : error;
+}
+
 ElementBound Bounds::table_entry(const PairBound& at, double entry, double value, double partner) const {
-  const double absolute =
-      (turned(std::fabs(value), std::fabs(partner), at.angle, factor_) + entry) * kInflate;
+  const double turn = turned(std::fabs(value), std::fabs(partner), at.angle, factor_);
+  const double absolute = stored(turn + entry, value);
   return {absolute, absolute < kNoClaim * factor_};
 }
 
 double Bounds::rotation(const PairBound& at, double x_a, double x_b, double cos, double sin) const {
   const double a = std::fabs(x_a);
   const double b = std::fabs(x_b);
-  const double c = std::min(factor_, std::fabs(cos) + factor_ * at.angle) + at.cos;
-  const double s = std::min(factor_, std::fabs(sin) + factor_ * at.angle) + at.sin;
-  return (a * at.cos + b * at.sin + kUnit * (a * c + b * s) + 2 * kHalfSubnormal) * kInflate;
+  const auto size = [&](double entry, double error) {
+    const double turn =
+        at.angle > 0 ? std::min(factor_, std::fabs(entry) + factor_ * at.angle) : std::fabs(entry);
+    return turn + error;
+  };
+  const double with_cos = a * size(cos, at.cos);
+  const double with_sin = b * size(sin, at.sin);
+  const double products =
+      contract_.arithmetic == Contract::Arithmetic::fma ? std::max(with_cos, with_sin) : with_cos + with_sin;
+  const double flushed = contract_.flushes ? (2 * factor_ + 3) * kLeastNormal : 0;
+  return (a * at.cos + b * at.sin + arithmetic_->unit_roundoff() * products +
+          2 * half_subnormal(*arithmetic_) + flushed) *
+         kInflate;
+}
+
+double Bounds::settled(double error, double value) const {
+  const double unit = arithmetic_->unit_roundoff();
+  const double summed = error * (1 + unit) + unit * std::fabs(value);
+  if (holds(*output_, *arithmetic_)) return summed * kInflate;
+  return (summed +
+          std::max(output_->unit_roundoff() * (std::fabs(value) + summed), half_subnormal(*output_))) *
+         kInflate;
 }
 
 ElementBound Bounds::rotated(const PairBound& at, double rotation, double value, double partner,
                              double norm) const {
   const double turn = turned(std::fabs(value), std::fabs(partner), at.angle, norm);
-  const double absolute = ((rotation + turn) * (1 + kUnit) + kUnit * std::fabs(value)) * kInflate;
+  const double absolute = settled(rotation + turn, value);
   return {absolute, std::isfinite(absolute) && (absolute < kNoClaim * norm || norm == 0)};
+}
+
+/// The roundings of the two sums are u |y_a| and u |y_b|: u |y| together, and so with the output's; the half
+/// subnormals of the latter add up to sqrt(2) of one.
+double Bounds::rotation_error(double rotation_a, double rotation_b, double norm) const {
+  const double error = settled(std::hypot(rotation_a, rotation_b), norm);
+  return holds(*output_, *arithmetic_) ? error : error + half_subnormal(*output_);
 }
 
 // Attention. With g_n = n u / (1 - n u): fl(<q,k>) errs by g_D sum |q_c k_c| (Higham, Accuracy and Stability

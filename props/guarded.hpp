@@ -1,12 +1,14 @@
 // Buffers that notice a kernel which writes where it must not: canaries around them, copies of inputs.
 #pragma once
-#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
-#include <string>
 #include <vector>
+
+#include <fmt/format.h>
+
+#include "sextant/fixtures/element.hpp"
 
 namespace sextant {
 
@@ -15,49 +17,65 @@ struct Misbehaved : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// float32 values between two margins of canaries, at a 64-byte boundary. An output starts as NaN.
+/// What outputs hold before a call, and what lies around tensors: a NaN in every format of 16 and 32 bits.
+inline constexpr std::uint16_t kPoison = 0x7fc1;
+
+/// Values of f32, f16 or bf16 between two margins of canaries, at a 64-byte boundary.
 class Guarded {
  public:
-  explicit Guarded(std::size_t size)
-      : Guarded(std::vector<float>(size, std::numeric_limits<float>::quiet_NaN())) {}
-  explicit Guarded(const std::vector<float>& content)
-      : size_(content.size()), store_(size_ + 2 * kMargin + kAlignment) {
-    for (float& value : store_) value = std::bit_cast<float>(kCanary);
-    const auto address = reinterpret_cast<std::uintptr_t>(store_.data() + kMargin);
-    begin_ = kMargin + (kAlignment - address / sizeof(float) % kAlignment) % kAlignment;
-    if (size_ > 0) std::memcpy(data(), content.data(), size_ * sizeof(float));
+  /// An output: full of NaN.
+  explicit Guarded(std::size_t size, DType dtype = DType::f32)
+      : dtype_(dtype), size_(size), store_((size * size_of(dtype) + 2 * kMargin + kAlignment) / 2, kPoison) {
+    const auto address = reinterpret_cast<std::uintptr_t>(store_.data()) + kMargin;
+    begin_ = (kMargin + (kAlignment - address % kAlignment) % kAlignment) / 2;
+  }
+  /// An input: values that the dtype holds.
+  explicit Guarded(const std::vector<float>& content, DType dtype = DType::f32)
+      : Guarded(content.size(), dtype) {
+    for (std::size_t i = 0; i < size_; ++i) {
+      const std::uint32_t bits = bits_in(dtype_, content[i]);
+      std::memcpy(at(i), &bits, size_of(dtype_));
+    }
+    before_ = store_;
   }
 
-  [[nodiscard]] float* data() { return store_.data() + begin_; }
-  [[nodiscard]] std::vector<float> content() const {
-    return {store_.begin() + static_cast<std::ptrdiff_t>(begin_),
-            store_.begin() + static_cast<std::ptrdiff_t>(begin_ + size_)};
+  [[nodiscard]] void* data() { return store_.data() + begin_; }
+  [[nodiscard]] std::vector<float> content() {
+    std::vector<float> values(size_);
+    for (std::size_t i = 0; i < size_; ++i) {
+      std::uint32_t bits = 0;
+      std::memcpy(&bits, at(i), size_of(dtype_));
+      values[i] = value_in(dtype_, bits);
+    }
+    return values;
   }
 
   /// Throws Misbehaved where a margin changed.
   void check_margins(const char* name) const {
     for (std::size_t i = 0; i < store_.size(); ++i) {
-      if (i >= begin_ && i < begin_ + size_) continue;
-      if (std::bit_cast<std::uint32_t>(store_[i]) == kCanary) continue;
-      throw Misbehaved(std::string("the kernel wrote ") + (i < begin_ ? "before" : "past the end of") + " " +
-                       name);
+      if (i >= begin_ && i < begin_ + size_ * size_of(dtype_) / 2) continue;
+      if (store_[i] == kPoison) continue;
+      throw Misbehaved(
+          fmt::format("the kernel wrote {} {}", i < begin_ ? "before" : "past the end of", name));
     }
   }
-  /// Throws Misbehaved where the content is no longer `before`, bit for bit.
-  void check_unchanged(const std::vector<float>& before, const char* name) const {
-    if (size_ > 0 && std::memcmp(store_.data() + begin_, before.data(), size_ * sizeof(float)) != 0) {
-      throw Misbehaved(std::string("the kernel changed its input ") + name);
-    }
+  /// Throws Misbehaved where an input is no longer what it was, bit for bit.
+  void check_unchanged(const char* name) const {
+    if (store_ != before_) throw Misbehaved(fmt::format("the kernel changed its input {}", name));
   }
 
  private:
-  static constexpr std::size_t kMargin = 64;
-  static constexpr std::size_t kAlignment = 16;  ///< floats
-  static constexpr std::uint32_t kCanary = 0x7fc0dead;
+  static constexpr std::size_t kMargin = 256;    ///< bytes
+  static constexpr std::size_t kAlignment = 64;  ///< bytes
 
+  [[nodiscard]] std::byte* at(std::size_t index) {
+    return reinterpret_cast<std::byte*>(store_.data() + begin_) + index * size_of(dtype_);
+  }
+
+  DType dtype_;
   std::size_t size_;
-  std::size_t begin_ = 0;
-  std::vector<float> store_;
+  std::size_t begin_ = 0;  ///< in units of two bytes, as the store
+  std::vector<std::uint16_t> store_, before_;
 };
 
 }  // namespace sextant

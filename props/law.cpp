@@ -20,10 +20,12 @@ const std::vector<Law>& laws() {
       rope_group(),
       rope_table_forms(),
       rope_explicit_positions(),
+      rope_decode_equals_prefill(),
       rope_head_independence(),
       rope_gqa_order(),
       rope_partial_passthrough(),
       rope_values_untouched(),
+      rope_backward_adjoint(),
       pi_scaling(),
       ntk_frequency_ratios(),
       yarn_ramp(),
@@ -54,13 +56,42 @@ const Law& find_law(std::string_view id) {
   throw InputError(fmt::format("unknown law \"{}\": known are {}", id.substr(0, 80), known));
 }
 
+namespace {
+
+bool offers_dtype(const std::vector<DType>& dtypes, DType dtype) {
+  return std::find(dtypes.begin(), dtypes.end(), dtype) != dtypes.end();
+}
+
+}  // namespace
+
+std::vector<DType> dtypes_of(const Kernel& kernel, Operation operation) {
+  switch (operation) {
+    case Operation::tables:
+      return kernel.capabilities.tables;
+    case Operation::rotate:
+    case Operation::rotate_with_tables:
+    case Operation::rotate_backward:
+    case Operation::sequence:
+      return kernel.capabilities.inputs;
+    default:
+      return {DType::f32};
+  }
+}
+
 std::optional<std::string> why_not(const Kernel& kernel, Operation operation, const Case& c) {
   if (!kernel.offers(operation)) return fmt::format("offers no {}", to_string(operation));
   const Capabilities& can = kernel.capabilities;
+  if (!offers_dtype(dtypes_of(kernel, operation), c.dtype))
+    return fmt::format("offers no {} in {}", to_string(operation), to_string(c.dtype));
+  if (operation == Operation::rotate_with_tables && !offers_dtype(can.tables, c.table))
+    return fmt::format("offers no tables in {}", to_string(c.table));
   if (c.tokens() < can.min_tokens) return fmt::format("needs at least {} tokens", can.min_tokens);
   if (c.head_dim % can.head_dim_multiple != 0 && operation != Operation::attention) {
     return fmt::format("head_dim must be a multiple of {}", can.head_dim_multiple);
   }
+  const bool moves_heads = operation == Operation::rotate || operation == Operation::rotate_with_tables ||
+                           operation == Operation::rotate_backward;
+  if (moves_heads && can.layouts.empty()) return "offers no layout asked for";
   const auto [lowest, highest] = std::minmax_element(c.positions.begin(), c.positions.end());
   if (*highest + std::max<std::int64_t>(c.shift, 0) > can.max_position) {
     return fmt::format("positions above {} are outside its range", can.max_position);
@@ -82,7 +113,8 @@ Outcome run_trial(const Law& law, const Trial& trial) {
   if (std::optional<std::string> reason = why_not(trial.kernel, trial.operation, trial.c))
     return unsupported(*reason);
   try {
-    return law.check(trial);
+    const Contract contract = for_output(trial.contract, trial.c.dtype);
+    return law.check({trial.c, trial.operation, trial.kernel, contract, trial.truths});
   } catch (const Refused& refused) {
     return unsupported(refused.what());
   } catch (const Misbehaved& fault) {

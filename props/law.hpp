@@ -44,10 +44,15 @@ struct Law {
 /// Throws InputError with near names.
 [[nodiscard]] const Law& find_law(std::string_view id);
 
+/// The dtypes in which a kernel takes an operation, of those that results can have: of cos and sin for
+/// tables, of q, k and v for what rotates; f32 alone for the rest.
+[[nodiscard]] std::vector<DType> dtypes_of(const Kernel& kernel, Operation operation);
+
 /// Why this kernel cannot be sent this case, or nothing: what lies outside its capabilities is never sent.
 [[nodiscard]] std::optional<std::string> why_not(const Kernel& kernel, Operation operation, const Case& c);
 
-/// why_not, then check; Refused becomes unsupported, any other exception crashed.
+/// why_not, then check, by the contract for results of the case's dtype; Refused becomes unsupported, any
+/// other exception crashed.
 [[nodiscard]] Outcome run_trial(const Law& law, const Trial& trial);
 
 /// The contract a kernel claims, with its claim about bits.
@@ -62,10 +67,12 @@ struct Law {
 [[nodiscard]] Law rope_group();
 [[nodiscard]] Law rope_table_forms();
 [[nodiscard]] Law rope_explicit_positions();
+[[nodiscard]] Law rope_decode_equals_prefill();
 [[nodiscard]] Law rope_head_independence();
 [[nodiscard]] Law rope_gqa_order();
 [[nodiscard]] Law rope_partial_passthrough();
 [[nodiscard]] Law rope_values_untouched();
+[[nodiscard]] Law rope_backward_adjoint();
 [[nodiscard]] Law pi_scaling();
 [[nodiscard]] Law ntk_frequency_ratios();
 [[nodiscard]] Law yarn_ramp();

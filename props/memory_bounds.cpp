@@ -9,7 +9,7 @@
 namespace sextant {
 namespace {
 
-constexpr std::uint32_t kOtherFilling = 0x3f99999a;  // a number, where the usual filling is a NaN
+constexpr std::uint16_t kOtherFilling = 0x3f99;  // a number, where the usual filling is a NaN
 
 Outcome check(const Trial& trial) {
   const Task task = task_of(trial);

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "sextant/props/call.hpp"
+#include "sextant/props/rotation_law.hpp"
 #include "sextant/reference/rope.hpp"
 
 namespace sextant {
@@ -70,8 +70,8 @@ Outcome check(const Trial& trial) {
               }
               const ElementBound bound =
                   bounds.rotated(truth.at, arithmetic, y.value(), partner.value(), truth.norm);
-              if (!bound.claim || truth.norm > 0x1p126) return measure.skip();
-              const double unit = std::max(0x1p-24 * truth.norm, 0x1p-150);
+              if (!bound.claim || truth.norm > bounds.largest_norm()) return measure.skip();
+              const double unit = pair_unit(truth.norm, bounds.output());
               const double error = std::fabs(double{ours[channel]} - double{theirs[channel]});
               measure.take(std::isfinite(error) ? error / unit : INFINITY, 2 * bound.absolute / unit,
                            witness);

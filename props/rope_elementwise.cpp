@@ -2,59 +2,71 @@
 // Teeth: the only law that sees pairing, direction, base, exponent, scale and width faults. Blind to what
 // happens between calls, to v, and to dtypes and layouts that a case does not use.
 #include <cmath>
-#include <cstring>
+#include <numeric>
 
-#include "sextant/props/call.hpp"
-#include "sextant/reference/distance.hpp"
-#include "sextant/reference/rope.hpp"
+#include "sextant/props/rotation_law.hpp"
 
 namespace sextant {
 namespace {
 
-/// One head at one token: rotated pairs against the truth, the tail bit for bit.
-void judge_head(const Rope& rope, const ExactRow& row, const Bounds& bounds, std::int64_t position,
-                const float* x, const float* y, Measure& measure) {
-  for (std::int64_t i = 0; i < rope.pairs(); ++i) {
-    const PairTruth truth = pair_truth(rope, row, bounds, position, i, x);
-    const PairChannels channels = pair_channels(rope.pairing, rope.dim, i);
-    const double unit = std::max(kFloat32.unit_roundoff() * truth.norm, kFloat32.least_subnormal() / 2);
-    const auto judge = [&](double got, const Wide& want, const Wide& partner, double arithmetic,
-                           const char* function) {
-      const ElementBound bound =
-          bounds.rotated(truth.at, arithmetic, want.value(), partner.value(), truth.norm);
-      if (!bound.claim || truth.norm > kFloat32.largest / 2) return measure.skip();
-      measure.take(pair_ulp(got, want, truth.norm, kFloat32), truth.norm == 0 ? 0 : bound.absolute / unit,
-                   {position, i, function, got, want.value()});
-    };
-    judge(y[channels.out_a], truth.y_a, truth.y_b, truth.arithmetic_a, "a");
-    judge(y[channels.out_b], truth.y_b, truth.y_a, truth.arithmetic_b, "b");
-  }
-  for (std::int64_t channel = rope.dim; channel < rope.head_dim; ++channel) {
-    const bool same = std::memcmp(x + channel, y + channel, sizeof(float)) == 0;
-    measure.take(same ? 0 : INFINITY, 0, {position, channel, "tail", y[channel], x[channel]});
+/// The case's tensors after a kernel, head by head: judge(position, token, x, y).
+template <class Judge>
+void each_output(const Trial& trial, const Heads& q, const Heads& k, Judge judge) {
+  for (const Heads* tensor : {&q, &k}) {
+    each_head(*tensor, [&](std::int64_t b, std::int64_t s, std::int64_t h) {
+      judge(trial.c.positions[static_cast<std::size_t>(s)], s, tensor->in_head(b, s, h),
+            tensor->out_head(b, s, h));
+    });
   }
 }
 
+/// rotate, and rotate_backward: the rotation by the negative angle, from rotate's output channels to its
+/// input channels.
 Outcome check_rotate(const Trial& trial) {
   const auto& rope = std::get<Rope>(*trial.c.encoding);
   ExactRows& rows = trial.truths.rows(rope, trial.c.seq_len);
   const Bounds& bounds = trial.truths.bounds(trial.contract, rope, trial.c.seq_len);
+  const bool backward = trial.operation == Operation::rotate_backward;
   Heads q = make_heads(trial.c, 0);
   Heads k = make_heads(trial.c, 1);
-  rotate_heads(trial.kernel, trial.c, *trial.c.encoding, 0, q, k);
+  if (backward) {
+    rotate_back(trial.kernel, trial.c, q, k);
+  } else {
+    rotate_heads(trial.kernel, trial.c, *trial.c.encoding, 0, q, k);
+  }
   Measure measure;
   measure.unit = "pair_ulp";
-  for (const Heads* tensor : {&q, &k}) {
-    for (std::int64_t b = 0; b < tensor->batch; ++b) {
-      for (std::int64_t s = 0; s < tensor->tokens; ++s) {
-        const std::int64_t position = trial.c.positions[static_cast<std::size_t>(s)];
-        for (std::int64_t h = 0; h < tensor->heads; ++h) {
-          judge_head(rope, rows.at(position), bounds, position, tensor->in_head(b, s, h),
-                     tensor->out_head(b, s, h), measure);
-        }
-      }
+  each_output(trial, q, k, [&](std::int64_t position, std::int64_t, const float* x, const float* y) {
+    for (std::int64_t i = 0; i < rope.pairs(); ++i) {
+      const PairChannels at = pair_channels(rope.pairing, rope.dim, i);
+      const ExactRow& row = rows.at(position);
+      const PairTruth truth = backward ? backward_truth(rope, row, bounds, position, i, x)
+                                       : pair_truth(rope, row, bounds, position, i, x);
+      judge_pair(truth, bounds, position, i, y[backward ? at.in_a : at.out_a],
+                 y[backward ? at.in_b : at.out_b], measure);
     }
-  }
+    judge_tail(rope, position, x, y, measure);
+  });
+  return judged(std::move(measure));
+}
+
+/// By correctly rounded tables, row s for token s.
+Outcome check_with_tables(const Trial& trial) {
+  const auto& rope = std::get<Rope>(*trial.c.encoding);
+  const Bounds& bounds = trial.truths.bounds(trial.contract, rope, trial.c.seq_len);
+  const KernelTables tables =
+      rounded_tables(rope, trial.truths.rows(rope, trial.c.seq_len), trial.c.positions,
+                     trial.kernel.capabilities.forms.front(), trial.c.table);
+  Heads q = make_heads(trial.c, 0);
+  Heads k = make_heads(trial.c, 1);
+  std::vector<std::int64_t> rows(trial.c.positions.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  rotate_by_tables(trial.kernel, *trial.c.encoding, trial.c.seq_len, tables, rows, q, k);
+  Measure measure;
+  measure.unit = "pair_ulp";
+  each_output(trial, q, k, [&](std::int64_t position, std::int64_t s, const float* x, const float* y) {
+    judge_given(rope, tables, s, bounds, position, x, y, measure);
+  });
   return judged(std::move(measure));
 }
 
@@ -63,7 +75,7 @@ Outcome check_tables(const Trial& trial) {
   ExactRows& rows = trial.truths.rows(rope, trial.c.seq_len);
   const Bounds& bounds = trial.truths.bounds(trial.contract, rope, trial.c.seq_len);
   const KernelTables tables =
-      kernel_tables(trial.kernel, *trial.c.encoding, trial.c.seq_len, trial.c.positions);
+      kernel_tables(trial.kernel, *trial.c.encoding, trial.c.seq_len, trial.c.positions, trial.c.dtype);
   Measure measure;
   measure.unit = "abs";
   for (std::int64_t s = 0; s < trial.c.tokens(); ++s) {
@@ -96,9 +108,11 @@ Outcome check_tables(const Trial& trial) {
 Law rope_elementwise() {
   Law law;
   law.id = "rope_elementwise";
-  law.title = "every element of rotate and tables is within the contract's bound of the exact value";
+  law.title =
+      "every element of rotate, its gradient and tables is within the contract's bound of the exact value";
   law.blind_to = "state between calls, v, layouts and dtypes that the case does not use";
-  law.operations = {Operation::rotate, Operation::tables};
+  law.operations = {Operation::rotate, Operation::tables, Operation::rotate_with_tables,
+                    Operation::rotate_backward};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
                  std::uint64_t) -> std::optional<CaseSpace> {
     CaseSpace space;
@@ -108,7 +122,8 @@ Law rope_elementwise() {
     return space;
   };
   law.check = [](const Trial& trial) {
-    return trial.operation == Operation::tables ? check_tables(trial) : check_rotate(trial);
+    if (trial.operation == Operation::tables) return check_tables(trial);
+    return trial.operation == Operation::rotate_with_tables ? check_with_tables(trial) : check_rotate(trial);
   };
   return law;
 }

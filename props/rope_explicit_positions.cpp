@@ -1,9 +1,9 @@
 // rope_explicit_positions: a token's rotation depends on its own position and on nothing else: permuting
-// position ids permutes rows, repeated positions give equal rows, documents that restart in one row of ids
-// or in a batch of them ([batch, tokens]) rotate as they would alone, beyond 2^24 too. Teeth: positions taken
-// as consecutive or as sorted, a row of the first batch for all, a cache indexed by the token, positions
-// through float32 in one path only. Blind to a map of positions that every call shares. Equal bits where the
-// contract claims them, else within the sum of both bounds.
+// position ids permutes rows, repeated positions give equal rows, documents that restart in one row of ids,
+// in a batch of them ([batch, tokens]) or packed by their lengths (thd) rotate as they would alone, beyond
+// 2^24 too. Teeth: positions taken as consecutive or as sorted, a row of the first batch for all, a cache
+// indexed by the token, positions through float32 in one path only. Blind to a map of positions that every
+// call shares. Equal bits where the contract claims them, else within the sum of both bounds.
 #include <algorithm>
 #include <numeric>
 
@@ -59,6 +59,25 @@ Outcome check(const Trial& trial) {
     return b == 0 ? HeadIndex{0, s, h} : from_order(0, s, h);
   };
   compare(gathered(q, 2, tokens, q.heads, from_batch), packed, from_batch);
+
+  // And in one row of tokens, the first document cut short.
+  const std::vector<Layout>& layouts = trial.kernel.capabilities.layouts;
+  if (std::find(layouts.begin(), layouts.end(), Layout::thd) != layouts.end()) {
+    const std::int64_t cut =
+        1 + static_cast<std::int64_t>(scatter(c.seed) % static_cast<std::uint64_t>(tokens));
+    std::vector<std::int64_t> restarting(c.positions.begin(), c.positions.begin() + cut);
+    restarting.insert(restarting.end(), permuted.begin(), permuted.end());
+    const auto from_row = [&](std::int64_t, std::int64_t s, std::int64_t h) {
+      return s < cut ? HeadIndex{0, s, h} : from_order(0, s - cut, h);
+    };
+    Heads row = gathered(q, 1, cut + tokens, q.heads, from_row);
+    rotate_packed(trial.kernel, *c.encoding, c.seq_len, restarting,
+                  {0, static_cast<std::int32_t>(cut), static_cast<std::int32_t>(cut + tokens)}, row);
+    each_head(row, [&](std::int64_t, std::int64_t s, std::int64_t h) {
+      const HeadIndex at = from_row(0, s, h);
+      same.judge(place(at.s), row.in_head(0, s, h), row.out_head(0, s, h), want.out_head(at.b, at.s, at.h));
+    });
+  }
   return same.outcome();
 }
 
@@ -67,7 +86,7 @@ Outcome check(const Trial& trial) {
 Law rope_explicit_positions() {
   Law law;
   law.id = "rope_explicit_positions";
-  law.title = "a token rotates by its own position: permuted, repeated, restarting and per batch";
+  law.title = "a token rotates by its own position: permuted, repeated, restarting, per batch and packed";
   law.blind_to = "a map of positions that every call shares";
   law.operations = {Operation::rotate};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,

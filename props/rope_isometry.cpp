@@ -4,7 +4,7 @@
 // position, direction, pairing within the right channels.
 //
 // Slack. The angle error is common to cos and sin and cancels. With C~ = A cos t + e_c, S~ = A sin t + e_s
-// for the kernel's own angle t: | |(C~, S~)| - A | <= |(e_c, e_s)| <= hypot(PairBound::cos, ::sin). A rotated
+// for the kernel's own angle t: | |(C~, S~)| - A | <= |(e_c, e_s)| <= entries_error. A rotated
 // pair is A R(t) x plus an error no longer than rotation_error: | |y~| - A|x| | <= that. Both differences are
 // formed as (|y~|^2 - A^2 |x|^2) / (|y~| + A|x|), the squares in double-double.
 #include "sextant/props/rotation_law.hpp"
@@ -39,13 +39,13 @@ Outcome check_rotate(const Trial& trial) {
       for (std::int64_t i = 0; i < rope.pairs(); ++i) {
         const PairTruth truth =
             pair_truth(rope, rows.at(position), bounds, position, i, tensor->in_head(b, s, h));
-        const double slack = truth.norm == 0 ? 0 : rotation_error(truth);
-        if (slack > kNoClaim * truth.norm || truth.norm > kFloat32.largest / 2) {
+        const double slack = truth.norm == 0 ? 0 : rotation_error(bounds, truth);
+        if (slack > kNoClaim * truth.norm || truth.norm > bounds.largest_norm()) {
           measure.skip();
           continue;
         }
         const Pair<Wide> y = output_pair(rope, i, tensor->out_head(b, s, h));
-        const double unit = pair_unit(truth.norm);
+        const double unit = pair_unit(truth.norm, bounds.output());
         measure.take(norm_error(y, square(factor * Pair<Wide>{truth.x_a, truth.x_b}), truth.norm) / unit,
                      slack / unit, {position, i, "norm", std::hypot(y.a.value(), y.b.value()), truth.norm});
       }
@@ -60,7 +60,7 @@ Outcome check_tables(const Trial& trial) {
   ExactRows& rows = trial.truths.rows(rope, c.seq_len);
   const Bounds& bounds = trial.truths.bounds(trial.contract, rope, c.seq_len);
   const Wide factor = rows.frequencies().attention_factor;
-  const KernelTables tables = kernel_tables(trial.kernel, *c.encoding, c.seq_len, c.positions);
+  const KernelTables tables = kernel_tables(trial.kernel, *c.encoding, c.seq_len, c.positions, c.dtype);
   Measure measure;
   measure.unit = "abs";
   for (std::int64_t s = 0; s < c.tokens(); ++s) {
@@ -70,8 +70,7 @@ Outcome check_tables(const Trial& trial) {
       const auto k = static_cast<std::size_t>(i);
       const PairBound at = bounds.pair(i, position, row.cos[k].value(), row.sin[k].value());
       const Pair<Wide> entry = table_pair(tables, rope, s, i);
-      measure.take(norm_error(entry, factor * factor, factor.value()),
-                   std::hypot(at.cos, at.sin) * (1 + 0x1p-40),
+      measure.take(norm_error(entry, factor * factor, factor.value()), bounds.entries_error(at),
                    {position, i, "norm", std::hypot(entry.a.value(), entry.b.value()), factor.value()});
     }
   }

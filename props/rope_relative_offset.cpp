@@ -57,8 +57,8 @@ Outcome check(const Trial& trial) {
       sum.value = sum.value + two_product(query[at.out_a], key[at.out_a]) +
                   two_product(query[at.out_b], key[at.out_b]);
       const double size = q_truth.norm * k_truth.norm;
-      const double q_error = rotation_error(q_truth);
-      const double k_error = rotation_error(k_truth);
+      const double q_error = rotation_error(bounds, q_truth);
+      const double k_error = rotation_error(bounds, k_truth);
       sum.size += size;
       sum.arithmetic += q_error * k_truth.norm + q_truth.norm * k_error + q_error * k_error;
       sum.rounding += size * (q_truth.at.angle_round + k_truth.at.angle_round);

@@ -5,9 +5,8 @@
 // has nothing to compare.
 //
 // Slack. Tables: equal bits where the contract claims them, else twice the bound of an entry. The rotation by
-// given tables C, S (correctly rounded ones here) has only the arithmetic's error:
-//   |y~_a - (x_a C - x_b S)| <= (u (|x_a C| + |x_b S|) + 2h)(1 + u) + u |x_a C - x_b S|, h = 2^-150,
-// and likewise y_b; where bits are claimed, the forms also agree bit for bit.
+// given tables (correctly rounded ones here) has only the arithmetic's error; where bits are claimed, the
+// forms also agree bit for bit.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -26,11 +25,12 @@ Outcome check_tables(const Trial& trial) {
     return unsupported(fmt::format("offers only {} tables", to_string(forms.front())));
   ExactRows& rows = trial.truths.rows(rope, c.seq_len);
   const Bounds& bounds = trial.truths.bounds(trial.contract, rope, c.seq_len);
-  const KernelTables first = kernel_tables(trial.kernel, *c.encoding, c.seq_len, c.positions);
+  const KernelTables first = kernel_tables(trial.kernel, *c.encoding, c.seq_len, c.positions, c.dtype);
   Measure measure;
   measure.unit = trial.contract.bits_exact ? "count" : "abs";
   for (const TableForm form : forms) {
-    const KernelTables other = kernel_tables(trial.kernel, *c.encoding, c.seq_len, c.positions, form);
+    const KernelTables other =
+        kernel_tables(trial.kernel, *c.encoding, c.seq_len, c.positions, form, c.dtype);
     for (std::int64_t s = 0; s < c.tokens(); ++s) {
       const std::int64_t position = c.positions[static_cast<std::size_t>(s)];
       for (std::int64_t i = 0; i < rope.pairs(); ++i) {
@@ -64,32 +64,11 @@ Outcome check_tables(const Trial& trial) {
   return judged(std::move(measure));
 }
 
-/// The truth of every position, correctly rounded, in a form.
-KernelTables rounded_tables(const Rope& rope, ExactRows& rows, const std::vector<std::int64_t>& positions,
-                            TableForm form) {
-  const std::int64_t width = row_width(form, rope.pairs());
-  const std::size_t size = positions.size() * static_cast<std::size_t>(width);
-  KernelTables tables{form, width, std::vector<float>(size), std::vector<float>(holds_both(form) ? 0 : size)};
-  std::vector<float>& sin = holds_both(form) ? tables.cos : tables.sin;
-  for (std::size_t s = 0; s < positions.size(); ++s) {
-    const ExactRow& row = rows.at(positions[s]);
-    for (std::int64_t i = 0; i < rope.pairs(); ++i) {
-      const TableSlots slots = table_slots(form, rope.pairs(), i);
-      const auto k = static_cast<std::size_t>(i);
-      for (std::int64_t copy = 0; copy < slots.copies; ++copy) {
-        const std::int64_t at = static_cast<std::int64_t>(s) * width + copy * slots.copy_step;
-        tables.cos[static_cast<std::size_t>(at + slots.cos)] = static_cast<float>(row.cos[k].value());
-        sin[static_cast<std::size_t>(at + slots.sin)] = static_cast<float>(row.sin[k].value());
-      }
-    }
-  }
-  return tables;
-}
-
 Outcome check_rotate(const Trial& trial) {
   const Case& c = trial.c;
   const auto& rope = std::get<Rope>(*c.encoding);
   ExactRows& exact = trial.truths.rows(rope, c.seq_len);
+  const Bounds& bounds = trial.truths.bounds(trial.contract, rope, c.seq_len);
   // Rows in reverse order and named by index, or one for each token.
   const bool by_index = c.seed % 2 == 1;
   std::vector<std::int64_t> positions = c.positions;
@@ -104,7 +83,7 @@ Outcome check_rotate(const Trial& trial) {
   const Heads k = make_heads(c, 1);
   std::optional<Heads> q_first, k_first;
   for (const TableForm form : trial.kernel.capabilities.forms) {
-    const KernelTables tables = rounded_tables(rope, exact, positions, form);
+    const KernelTables tables = rounded_tables(rope, exact, positions, form, c.table);
     Heads q_out = q, k_out = k;
     rotate_by_tables(trial.kernel, *c.encoding, c.seq_len, tables, rows, q_out, k_out);
     const auto judge = [&](const Heads& got, const std::optional<Heads>& first) {
@@ -112,36 +91,13 @@ Outcome check_rotate(const Trial& trial) {
         const std::int64_t position = c.positions[static_cast<std::size_t>(s)];
         const float* x = got.in_head(b, s, h);
         const float* y = got.out_head(b, s, h);
-        for (std::int64_t i = 0; i < rope.pairs(); ++i) {
-          const PairChannels at = pair_channels(rope.pairing, rope.dim, i);
-          const Pair<Wide> entry = table_pair(tables, rope, by_index ? c.tokens() - 1 - s : s, i);
-          const double cos = entry.a.value();
-          const double sin = rope.direction < 0 ? -entry.b.value() : entry.b.value();
-          const double x_a = x[at.in_a], x_b = x[at.in_b];
-          const Pair<Wide> want = rotate_pair(Wide(x_a), Wide(x_b), Wide(cos), Wide(sin));
-          const double norm = std::hypot(x_a, x_b) * std::hypot(cos, sin);
-          if (norm > kFloat32.largest / 2) {
-            measure.skip();
-            continue;
-          }
-          const auto take = [&](std::int64_t channel, const Wide& value, double products,
-                                const char* function) {
-            constexpr double u = 0x1p-24;
-            const double bound = (u * products + 0x1p-149) * (1 + u) + u * std::fabs(value.value());
-            measure.take(pair_ulp(y[channel], value, norm, kFloat32),
-                         norm == 0 ? 0 : bound * (1 + 0x1p-40) / pair_unit(norm),
-                         {position, i, function, y[channel], value.value()});
-            if (!trial.contract.bits_exact || !first) return;
-            const float other = first->out_head(b, s, h)[channel];
-            measure.take(same_bits(y[channel], other) ? 0 : INFINITY, 0,
-                         {position, i, std::string(to_string(form)), y[channel], other});
-          };
-          take(at.out_a, want.a, std::fabs(x_a * cos) + std::fabs(x_b * sin), "a");
-          take(at.out_b, want.b, std::fabs(x_b * cos) + std::fabs(x_a * sin), "b");
-        }
-        for (std::int64_t channel = rope.dim; channel < rope.head_dim; ++channel) {
-          measure.take(same_bits(x[channel], y[channel]) ? 0 : INFINITY, 0,
-                       {position, channel, "tail", y[channel], x[channel]});
+        const std::int64_t row = by_index ? c.tokens() - 1 - s : s;
+        judge_given(rope, tables, row, bounds, position, x, y, measure);
+        if (!trial.contract.bits_exact || !first) return;
+        const float* other = first->out_head(b, s, h);
+        for (std::int64_t channel = 0; channel < rope.dim; ++channel) {
+          measure.take(same_bits(y[channel], other[channel]) ? 0 : INFINITY, 0,
+                       {position, channel, std::string(to_string(form)), y[channel], other[channel]});
         }
       });
     };

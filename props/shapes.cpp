@@ -106,7 +106,8 @@ Law shapes() {
   law.id = "shapes";
   law.title = "part of the batches, tokens or heads, 0 and 1 of them too, comes out as in the whole call";
   law.blind_to = "faults of all sizes alike";
-  law.operations = {Operation::tables, Operation::rotate, Operation::rotate_with_tables};
+  law.operations = {Operation::tables, Operation::rotate, Operation::rotate_with_tables,
+                    Operation::rotate_backward};
   law.space = behaviour_space;
   law.check = check;
   return law;

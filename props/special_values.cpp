@@ -12,8 +12,8 @@
 #include <cstring>
 #include <limits>
 
-#include "sextant/props/call.hpp"
 #include "sextant/props/conduct.hpp"
+#include "sextant/props/rotation_law.hpp"
 #include "sextant/reference/rope.hpp"
 
 namespace sextant {
@@ -29,15 +29,17 @@ Signs signs_of(const Trial& trial, const Task& task, std::int64_t position, std:
   const auto sign = [](double value, double error) {
     return !(std::fabs(value) > error) ? 0 : value < 0 ? -1 : 1;
   };
-  const int turn = rope.direction < 0 ? -1 : 1;
+  const bool backward = task.operation == Operation::rotate_backward;
+  const int turn = (rope.direction < 0) != backward ? -1 : 1;
   const TableSlots slots = table_slots(task.form, rope.pairs(), pair);
   if (task.operation == Operation::rotate_with_tables) {
     const auto first = static_cast<std::size_t>(position * row_width(task.form, rope.pairs()));
     const std::vector<float>& sines = holds_both(task.form) ? task.cos : task.sin;
-    constexpr double kLeastNormal = std::numeric_limits<float>::min();  // below it a table may be flushed
+    // Below the least normal a table may be flushed; rounded to fewer bits it keeps its sign or vanishes.
+    const double least = std::max(std::ldexp(1.0, format_of(task.c.table).emin), 0x1p-14);
     // Whether a kernel applies the direction to given tables is judged elsewhere.
-    return {sign(task.cos[first + static_cast<std::size_t>(slots.cos)], kLeastNormal),
-            rope.direction < 0 ? 0 : sign(sines[first + static_cast<std::size_t>(slots.sin)], kLeastNormal)};
+    return {sign(task.cos[first + static_cast<std::size_t>(slots.cos)], least),
+            rope.direction < 0 ? 0 : sign(sines[first + static_cast<std::size_t>(slots.sin)], least)};
   }
   const Bounds& bounds = trial.truths.bounds(trial.contract, rope, task.c.seq_len);
   const ExactRow& row = trial.truths.rows(rope, task.c.seq_len).at(position);
@@ -53,19 +55,20 @@ Outcome check(const Trial& trial) {
   const auto& rope = std::get<Rope>(*trial.c.encoding);
   const std::int64_t width = rope.head_dim;
   Task task = task_of(trial);
-  const float tail[] = {-0.0F,
-                        std::bit_cast<float>(0x00000001U),  // subnormals
-                        std::bit_cast<float>(0x807fffffU),
-                        std::bit_cast<float>(0x7fc12345U),  // quiet NaN
-                        std::bit_cast<float>(0xff812345U),  // signalling NaN
-                        -kInfinity};
   for (std::vector<float>* x : {&task.q, &task.k}) {
     for (std::size_t i = 0; i < x->size(); ++i) {
-      if (static_cast<std::int64_t>(i) % width >= rope.dim) (*x)[i] = tail[scatter(trial.c.seed + i) % 6];
+      if (static_cast<std::int64_t>(i) % width >= rope.dim)
+        (*x)[i] = special_value(trial.c, static_cast<std::int64_t>(i));
     }
   }
   const Placement at = usual_placement(trial.kernel, trial.c);
   const std::vector<Output> plain = outputs_of(trial.kernel, task, at);
+
+  const auto channels_of = [&](std::int64_t pair) {
+    const PairChannels to = pair_channels(rope.pairing, rope.dim, pair);
+    return task.operation == Operation::rotate_backward ? PairChannels{to.out_a, to.out_b, to.in_a, to.in_b}
+                                                        : to;
+  };
 
   // One row of q and one of k get one special value.
   struct Spot {
@@ -74,7 +77,7 @@ Outcome check(const Trial& trial) {
     bool second;
     float value;
   };
-  const float special[] = {NAN, std::bit_cast<float>(0xffc54321U), kInfinity, -kInfinity};
+  const float special[] = {NAN, std::bit_cast<float>(0xffc40000U), kInfinity, -kInfinity};
   const auto draw = [&](std::uint64_t salt) { return scatter(trial.c.seed ^ scatter(salt)); };
   std::vector<Spot> spots;
   for (std::vector<float>* x : {&task.q, &task.k}) {
@@ -82,7 +85,7 @@ Outcome check(const Trial& trial) {
     Spot spot{x, static_cast<std::int64_t>(draw(salt + 1) % (x->size() / static_cast<std::size_t>(width))),
               static_cast<std::int64_t>(draw(salt + 2) % static_cast<std::uint64_t>(rope.pairs())),
               draw(salt + 3) % 2 == 0, special[draw(salt + 4) % 4]};
-    const PairChannels channels = pair_channels(rope.pairing, rope.dim, spot.pair);
+    const PairChannels channels = channels_of(spot.pair);
     (*x)[static_cast<std::size_t>(spot.row * width + (spot.second ? channels.in_b : channels.in_a))] =
         spot.value;
     spots.push_back(spot);
@@ -95,7 +98,7 @@ Outcome check(const Trial& trial) {
     const std::int64_t heads = t == 0 ? task.c.heads : task.c.kv_heads;
     const std::int64_t position =
         task.c.positions[static_cast<std::size_t>(spot.row / heads % task.c.tokens())];
-    const PairChannels channels = pair_channels(rope.pairing, rope.dim, spot.pair);
+    const PairChannels channels = channels_of(spot.pair);
     const Signs signs = signs_of(trial, task, position, spot.pair);
     const int to_a = spot.second ? -signs.sin : signs.cos;
     const int to_b = spot.second ? signs.cos : signs.sin;
@@ -129,7 +132,7 @@ Law special_values() {
   law.id = "special_values";
   law.title = "NaN and infinity stay in their pair and stay themselves; copied channels keep every bit";
   law.blind_to = "-0 and subnormals in rotated channels; both components of a pair special at once";
-  law.operations = {Operation::rotate, Operation::rotate_with_tables};
+  law.operations = {Operation::rotate, Operation::rotate_with_tables, Operation::rotate_backward};
   law.space = behaviour_space;
   law.check = check;
   return law;

@@ -20,7 +20,8 @@ Outcome check(const Trial& trial) {
   for (const Layout layout : can.layouts) {
     for (const std::int64_t units : {0, 1, 3}) {
       at.layout = layout;
-      at.gap = units * std::max<std::int64_t>(1, can.alignment / static_cast<std::int64_t>(sizeof(float)));
+      at.gap = units *
+               std::max<std::int64_t>(1, can.alignment / static_cast<std::int64_t>(size_of(trial.c.dtype)));
       try {
         agree(trial, task, outputs_of(trial.kernel, task, at), plain, measure);
       } catch (const Refused& refusal) {
@@ -39,7 +40,7 @@ Law strided_views() {
   law.id = "strided_views";
   law.title = "every layout claimed, dense or with gaps, gives the same rows and leaves the gaps alone";
   law.blind_to = "strides of positions and tables; negative strides";
-  law.operations = {Operation::rotate, Operation::rotate_with_tables};
+  law.operations = {Operation::rotate, Operation::rotate_with_tables, Operation::rotate_backward};
   law.space = behaviour_space;
   law.check = check;
   return law;

@@ -4,9 +4,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <exception>
+#include <iterator>
+#include <mutex>
 #include <numeric>
 #include <set>
+#include <thread>
 
 #include "sextant/props/call.hpp"
 #include "sextant/reference/error.hpp"
@@ -78,6 +83,38 @@ Case case_of(const SuiteOptions& options, CaseSpace space, std::uint64_t draw) {
   return c;
 }
 
+/// Draws share state inside RapidCheck.
+Case drawn(const SuiteOptions& options, const CaseSpace& space, std::uint64_t draw) {
+  static std::mutex mutex;
+  const std::scoped_lock lock(mutex);
+  return case_of(options, space, draw);
+}
+
+/// A kernel that does not claim to be concurrent is called by one thread at a time, and so are all such.
+Outcome judge(const Law& law, const Trial& trial) {
+  static std::mutex mutex;
+  std::unique_lock lock(mutex, std::defer_lock);
+  if (!trial.kernel.capabilities.concurrent) lock.lock();
+  return run_trial(law, trial);
+}
+
+bool has_dtypes(Operation operation) {
+  return operation == Operation::tables || operation == Operation::rotate ||
+         operation == Operation::rotate_with_tables || operation == Operation::rotate_backward ||
+         operation == Operation::sequence;
+}
+
+/// One record for an operation that is not offered, unless dtypes were asked for.
+std::vector<DType> dtypes_to_run(const SuiteOptions& options, const Kernel& kernel, Operation operation) {
+  const std::vector<DType>& asked = options.dtypes;
+  if (!has_dtypes(operation)) {
+    const bool all = asked.empty() || std::find(asked.begin(), asked.end(), DType::f32) != asked.end();
+    return all ? std::vector{DType::f32} : std::vector<DType>{};
+  }
+  if (!asked.empty()) return asked;
+  return kernel.offers(operation) ? dtypes_of(kernel, operation) : std::vector{DType::f32};
+}
+
 void run_law(const SuiteOptions& options, const Law& law, const Subject* subject, Truths& truths,
              SuiteResult& result) {
   const std::optional<Rope> rope = subject ? std::optional(subject->rope) : std::nullopt;
@@ -87,6 +124,7 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
 
   struct Slot {
     const Kernel* kernel;
+    DType dtype;
     Contract contract;
     Cell cell;
     std::vector<std::pair<Case, Outcome>> empty_claims;
@@ -94,16 +132,19 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
   for (const Operation operation : law.operations) {
     std::vector<Slot> slots;
     for (const Kernel& kernel : options.kernels) {
-      Slot& slot =
-          slots.emplace_back(Slot{&kernel, options.contract.value_or(claimed_contract(kernel)), {}, {}});
-      VerdictRecord& record = slot.cell.record;
-      record.law = law.id;
-      record.kernel = kernel.name;
-      record.operation = operation;
-      record.contract = slot.contract.name;
-      if (subject) {
-        record.model = subject->model;
-        record.encoding = to_string(Encoding(subject->rope));
+      for (const DType dtype : dtypes_to_run(options, kernel, operation)) {
+        Slot& slot = slots.emplace_back(
+            Slot{&kernel, dtype, options.contract.value_or(claimed_contract(kernel)), {}, {}});
+        VerdictRecord& record = slot.cell.record;
+        record.law = law.id;
+        record.kernel = kernel.name;
+        record.operation = operation;
+        record.dtype = dtype;
+        record.contract = slot.contract.name;
+        if (subject) {
+          record.model = subject->model;
+          record.encoding = to_string(Encoding(subject->rope));
+        }
       }
     }
     for (int index = 0; index < options.cases; ++index) {
@@ -115,19 +156,22 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
         space->max_shift = std::min(space->max_shift, kShort);
         space->max_position = std::min(space->max_position, 2 * kShort);
       }
-      const Case c = case_of(options, *space, draw);
+      const Case c = drawn(options, *space, draw);
       ++result.cases;
       result.positions += c.tokens();
       for (Slot& slot : slots) {
         if (slot.cell.record.verdict == Verdict::unavailable) continue;
         Case fitted = c;
         const Capabilities& can = slot.kernel->capabilities;
+        fitted.dtype = slot.dtype;
+        if (operation == Operation::rotate_with_tables && !can.tables.empty())
+          fitted.table = can.tables[scatter(c.seed) % can.tables.size()];
         for (std::int64_t& position : fitted.positions) {
           if (!options.positions.empty()) break;
           if (position < 0 && !can.negative_positions) position = -position;
           position = std::min(position, can.max_position - std::max<std::int64_t>(c.shift, 0));
         }
-        Outcome outcome = run_trial(law, {fitted, operation, *slot.kernel, slot.contract, truths});
+        Outcome outcome = judge(law, {fitted, operation, *slot.kernel, slot.contract, truths});
         result.elements += outcome.measure.elements;
         result.no_claim += outcome.measure.no_claim;
         if (outcome.verdict == Verdict::mistrusted && outcome.measure.no_claim > 0) {
@@ -143,11 +187,11 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
         merge(cell, without_empty_claim(outcome, cell.any), c);
       if (cell.failing) {
         const auto fails = [&](const Case& c) {
-          const Verdict verdict = run_trial(law, {c, operation, *slot.kernel, slot.contract, truths}).verdict;
+          const Verdict verdict = judge(law, {c, operation, *slot.kernel, slot.contract, truths}).verdict;
           return verdict == Verdict::fail || verdict == Verdict::crashed;
         };
         const Case simple = shrink(*cell.failing, fails, 150);
-        const Outcome outcome = run_trial(law, {simple, operation, *slot.kernel, slot.contract, truths});
+        const Outcome outcome = judge(law, {simple, operation, *slot.kernel, slot.contract, truths});
         cell.record.witness = outcome.measure.witness;
         cell.record.replay = to_string(Replay{law.id, slot.kernel->name, slot.contract.name,
                                               slot.contract.bits_exact, operation, simple});
@@ -171,6 +215,9 @@ Audit audit_of(const Subject& subject) {
 
 /// A kernel that throws here has thrown in its laws too, where it is judged.
 std::optional<DriftRecord> drift_of(const Kernel& kernel, const Subject& subject, Truths& truths) {
+  static std::mutex mutex;
+  std::unique_lock lock(mutex, std::defer_lock);
+  if (!kernel.capabilities.concurrent) lock.lock();
   try {
     return measure_drift(kernel, subject, truths);
   } catch (const InputError&) {
@@ -182,27 +229,75 @@ std::optional<DriftRecord> drift_of(const Kernel& kernel, const Subject& subject
 
 }  // namespace
 
+namespace {
+
+SuiteResult run_subject(const SuiteOptions& options, const Subject& subject) {
+  SuiteResult result;
+  Truths truths;
+  for (const Law& law : options.laws) {
+    if (law.needs_encoding) run_law(options, law, &subject, truths, result);
+  }
+  result.audit = audit_of(subject);
+  for (const Kernel& kernel : options.kernels) {
+    if (!options.drift || !kernel.unavailable.empty() || !kernel.tables) continue;
+    if (std::optional<DriftRecord> drift = drift_of(kernel, subject, truths))
+      result.drift.push_back(std::move(*drift));
+  }
+  return result;
+}
+
+}  // namespace
+
+SuiteResult& SuiteResult::operator+=(SuiteResult other) {
+  std::move(other.verdicts.begin(), other.verdicts.end(), std::back_inserter(verdicts));
+  std::move(other.drift.begin(), other.drift.end(), std::back_inserter(drift));
+  audit += other.audit;
+  cases += other.cases;
+  elements += other.elements;
+  no_claim += other.no_claim;
+  positions += other.positions;
+  return *this;
+}
+
 SuiteResult run_suite(const SuiteOptions& options) {
   SuiteResult result;
   Truths truths;
   for (const Law& law : options.laws) {
     if (!law.needs_encoding) run_law(options, law, nullptr, truths, result);
   }
-  for (std::size_t i = 0; i < options.subjects.size(); ++i) {
-    const Subject& subject = options.subjects[i];
-    if (options.progress)
-      options.progress(i, options.subjects.size(), subject.model.value_or(to_string(Encoding(subject.rope))));
-    truths.forget();
-    for (const Law& law : options.laws) {
-      if (law.needs_encoding) run_law(options, law, &subject, truths, result);
+
+  const std::size_t count = options.subjects.size();
+  std::vector<SuiteResult> parts(count);
+  std::atomic<std::size_t> next{0};
+  std::mutex mutex;
+  std::size_t begun = 0;
+  std::exception_ptr failure;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < count; i = next++) {
+      const Subject& subject = options.subjects[i];
+      try {
+        if (options.progress) {
+          const std::scoped_lock lock(mutex);
+          options.progress(begun++, count, subject.model.value_or(to_string(Encoding(subject.rope))));
+        }
+        parts[i] = run_subject(options, subject);
+      } catch (...) {
+        const std::scoped_lock lock(mutex);
+        if (!failure) failure = std::current_exception();
+        next = count;
+      }
     }
-    result.audit += audit_of(subject);
-    for (const Kernel& kernel : options.kernels) {
-      if (!options.drift || !kernel.unavailable.empty() || !kernel.tables) continue;
-      if (std::optional<DriftRecord> drift = drift_of(kernel, subject, truths))
-        result.drift.push_back(std::move(*drift));
-    }
+  };
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t threads =
+      std::min(count, static_cast<std::size_t>(options.threads > 0 ? options.threads : cores));
+  {
+    std::vector<std::jthread> others;
+    for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+    work();
   }
+  if (failure) std::rethrow_exception(failure);
+  for (SuiteResult& part : parts) result += std::move(part);
   return result;
 }
 

@@ -34,8 +34,11 @@ struct SuiteOptions {
   /// In place of drawn ones, for laws that can do with these; not fitted to what a kernel can do.
   std::vector<std::int64_t> positions;
   std::optional<Shape> shape;
+  /// Only these, each of them also where a kernel does not offer it; none: what each kernel offers.
+  std::vector<DType> dtypes;
   bool drift = true;  ///< measure the drift of tables over positions too
-  /// Called before each subject: done, total, name.
+  int threads = 0;    ///< 0: one for each core
+  /// Called before each subject, by one thread at a time: done, total, name.
   std::function<void(std::size_t, std::size_t, const std::string&)> progress;
 };
 
@@ -48,6 +51,7 @@ struct VerdictRecord {
   std::optional<std::string> model;
   std::optional<std::string> encoding;
   Operation operation = Operation::rotate;
+  DType dtype = DType::f32;
   std::string contract;
   Verdict verdict = Verdict::unsupported;
   Measure measure;
@@ -83,6 +87,8 @@ struct SuiteResult {
   std::int64_t elements = 0;
   std::int64_t no_claim = 0;
   std::int64_t positions = 0;
+
+  SuiteResult& operator+=(SuiteResult other);
 };
 
 [[nodiscard]] SuiteResult run_suite(const SuiteOptions& options);

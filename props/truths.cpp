@@ -24,7 +24,7 @@ ExactRows& Truths::rows(const Rope& rope, std::int64_t seq_len) {
 }
 
 const Bounds& Truths::bounds(const Contract& contract, const Rope& rope, std::int64_t seq_len) {
-  const std::string key = fmt::format("{} {}", contract.name, key_of(rope, seq_len));
+  const std::string key = fmt::format("{} {}", contract.title(), key_of(rope, seq_len));
   const auto found = bounds_.find(key);
   if (found != bounds_.end()) return found->second;
   return bounds_.emplace(key, Bounds(contract, rope, seq_len)).first->second;

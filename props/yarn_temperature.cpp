@@ -31,7 +31,6 @@ Outcome check_rotate(const Trial& trial) {
   Heads q = make_heads(c, 0);
   Heads k = make_heads(c, 1);
   rotate_heads(trial.kernel, c, *c.encoding, 0, q, k);
-  constexpr double u = 0x1p-24;
   Measure measure;
   measure.unit = "abs";
   for (std::int64_t b = 0; b < c.batch; ++b) {
@@ -50,11 +49,8 @@ Outcome check_rotate(const Trial& trial) {
           want = want + two_product(x[at.in_a], z[at.in_a]) + two_product(x[at.in_b], z[at.in_b]);
           const PairTruth q_truth = pair_truth(rope, row, bounds, position, p, x);
           const PairTruth k_truth = pair_truth(rope, row, bounds, position, p, z);
-          const auto error = [&](const PairTruth& t) {
-            return std::hypot(t.arithmetic_a, t.arithmetic_b) * (1 + u) + u * t.norm * (1 + 0x1p-40);
-          };
-          const double q_error = error(q_truth);
-          const double k_error = error(k_truth);
+          const double q_error = rotation_error(bounds, q_truth);
+          const double k_error = rotation_error(bounds, k_truth);
           bound += q_error * k_truth.norm + q_truth.norm * k_error + q_error * k_error;
         }
         const Wide exact = want * square;

@@ -1,6 +1,7 @@
 // The elementary measures: floating-point formats, ulp of a true value, errors in ulp and in pair-ulp.
 #pragma once
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <string_view>
@@ -9,6 +10,13 @@
 
 namespace sextant {
 
+/// 2^exponent, -1074 <= exponent < 1024.
+[[nodiscard]] constexpr double power_of_two(int exponent) {
+  const auto bits = exponent < -1022 ? std::uint64_t{1} << (exponent + 1074)
+                                     : static_cast<std::uint64_t>(exponent + 1023) << 52;
+  return std::bit_cast<double>(bits);
+}
+
 /// A binary format: precision in bits (with the hidden one), least normal exponent, largest finite value.
 struct Format {
   std::string_view name;
@@ -16,8 +24,8 @@ struct Format {
   int emin;
   double largest;
 
-  [[nodiscard]] double unit_roundoff() const { return std::ldexp(1.0, -precision); }
-  [[nodiscard]] double least_subnormal() const { return std::ldexp(1.0, emin - precision + 1); }
+  [[nodiscard]] constexpr double unit_roundoff() const { return power_of_two(-precision); }
+  [[nodiscard]] constexpr double least_subnormal() const { return power_of_two(emin - precision + 1); }
 };
 
 inline constexpr Format kFloat64{"f64", 53, -1022, 0x1.fffffffffffffp1023};

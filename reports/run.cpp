@@ -37,7 +37,7 @@ ordered_json verdict_of(const VerdictRecord& record) {
       {"model", or_null(record.model)},
       {"encoding", or_null(record.encoding)},
       {"operation", to_string(record.operation)},
-      {"dtype", "f32"},
+      {"dtype", to_string(record.dtype)},
       {"contract", record.contract},
       {"verdict", to_string(record.verdict)},
       {"reason", record.reason.empty() ? ordered_json(nullptr) : ordered_json(record.reason)},

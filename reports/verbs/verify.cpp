@@ -28,7 +28,8 @@ struct Options {
   std::string contract;
   std::string json;
   std::string junit;
-  std::vector<std::string> operations, required;
+  std::vector<std::string> operations, required, dtypes;
+  std::string layout;
   std::string positions, shape;
 };
 
@@ -62,6 +63,24 @@ Shape shape_of(const std::string& text) {
   if (extents[0] * extents[1] > kMostVectors || extents[0] * extents[1] * extents[2] > kMostVectors)
     throw InputError(fmt::format("--shape {}: more than {} heads in all", text.substr(0, 40), kMostVectors));
   return {extents[0], extents[1], extents[2]};
+}
+
+DType dtype_of(const std::string& name) {
+  const std::optional<DType> dtype = parse_dtype(name);
+  if (!dtype || (*dtype != DType::f32 && *dtype != DType::f16 && *dtype != DType::bf16))
+    throw InputError(fmt::format("--dtype {}: f32, f16 or bf16", name.substr(0, 40)));
+  return *dtype;
+}
+
+/// Leaves a kernel this layout alone, or none.
+void keep_layout(const std::string& name, std::vector<Kernel>& kernels) {
+  const auto known = {Layout::bshd, Layout::bhsd, Layout::sbhd, Layout::thd};
+  const auto found =
+      std::find_if(known.begin(), known.end(), [&](Layout layout) { return to_string(layout) == name; });
+  if (found == known.end())
+    throw InputError(fmt::format("--layout {}: bshd, bhsd, sbhd or thd", name.substr(0, 40)));
+  for (Kernel& kernel : kernels)
+    std::erase_if(kernel.capabilities.layouts, [&](Layout layout) { return layout != *found; });
 }
 
 /// Keeps of every law the operations named, and drops the laws that have none of them.
@@ -136,6 +155,7 @@ int verify(const Options& options) {
     if (options.laws.empty() && (law.needs_encoding || options.encodings.empty())) suite.laws.push_back(law);
   }
   if (!options.operations.empty()) keep_operations(options.operations, suite.laws);
+  for (const std::string& name : options.dtypes) suite.dtypes.push_back(dtype_of(name));
   if (!options.positions.empty()) suite.positions = parse_positions(options.positions, kMostPositions);
   if (!options.shape.empty()) suite.shape = shape_of(options.shape);
   if (suite.shape && !suite.positions.empty() &&
@@ -148,6 +168,7 @@ int verify(const Options& options) {
     const auto same = [&](const Kernel& kernel) { return kernel.name == required.name; };
     if (std::none_of(suite.kernels.begin(), suite.kernels.end(), same)) suite.kernels.push_back(required);
   }
+  if (!options.layout.empty()) keep_layout(options.layout, suite.kernels);
   for (const std::string& text : options.encodings) add_named(text, suite, run);
   if (options.encodings.empty()) add_bundled(suite, run);
   if (!options.json.empty()) check_writable(options.json);
@@ -197,6 +218,12 @@ Action add_verify_verb(CLI::App& app) {
                    "judge every kernel by this contract instead of the one it claims");
   verb->add_option("--operation", options->operations, "check laws on this operation only, repeatable")
       ->allow_extra_args(false);
+  verb->add_option("--dtype", options->dtypes,
+                   "check in f32, f16 or bf16 only, repeatable (default: all that a kernel offers)")
+      ->allow_extra_args(false);
+  verb->add_option(
+      "--layout", options->layout,
+      "call kernels in this layout only: bshd, bhsd, sbhd or thd (default: all that they offer)");
   verb->add_option(
       "--positions", options->positions,
       fmt::format("positions of every case, 0,1,17 or A:B, at most {} (default: drawn)", kMostPositions));
