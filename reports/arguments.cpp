@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "sextant/fixtures/foreign/onnxruntime/onnxruntime.hpp"
 #include "sextant/reference/error.hpp"
 #include "sextant/reports/output.hpp"
 
@@ -109,8 +110,14 @@ const Format& parse_format(const std::string& name) {
   throw InputError(fmt::format("unknown dtype \"{}\": f32, f64, f16 or bf16", name.substr(0, 40)));
 }
 
+std::vector<Kernel> known_kernels() {
+  std::vector<Kernel> kernels = own_kernels();
+  for (Kernel& kernel : onnxruntime_kernels()) kernels.push_back(std::move(kernel));
+  return kernels;
+}
+
 Kernel find_kernel(const std::string& name) {
-  const std::vector<Kernel>& kernels = own_kernels();
+  const std::vector<Kernel> kernels = known_kernels();
   for (const Kernel& kernel : kernels) {
     if (kernel.name == name) return kernel;
   }

@@ -18,7 +18,7 @@ using nlohmann::ordered_json;
 
 ordered_json list_kernels() {
   ordered_json list = ordered_json::array();
-  for (const Kernel& kernel : own_kernels()) {
+  for (const Kernel& kernel : known_kernels()) {
     ordered_json operations = ordered_json::array();
     for (const Operation operation : kernel.operations()) operations.push_back(to_string(operation));
     list.push_back(
