@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "sextant/props/conduct_test.hpp"
 
 namespace sextant {
@@ -53,6 +55,29 @@ TEST(strided_views, teeth) {
         right(call);
       },
       "the packed layout counts its positions by itself");
+}
+
+TEST(strided_views, a_kernel_of_dense_tensors_is_judged_on_its_layouts) {
+  const Encoding encoding = rope_of("rope(dim=16,theta=10000)");
+  const Case c = parse_case(
+      fmt::format("encoding={} batch=2 heads=2 kv_heads=2 head_dim=16 positions=5,3,9 seq_len=10 mode=normal",
+                  to_string(encoding)));
+  const auto verdict_on = [&](const std::vector<Layout>& layouts, std::optional<Layout> refused) {
+    Kernel dense_only = scalar_kernel();
+    dense_only.capabilities.layouts = layouts;
+    dense_only.rotate = [&](const RotateCall& call) {
+      if (call.q.stride(0) != call.q.elements() / call.q.dim(0) || call.layout == refused)
+        throw Refused("takes dense tensors only");
+      scalar_kernel().rotate(call);
+    };
+    Truths truths;
+    return run_trial(strided_views(),
+                     {c, Operation::rotate, dense_only, claimed_contract(dense_only), truths})
+        .verdict;
+  };
+  EXPECT_EQ(verdict_on({Layout::bshd, Layout::bhsd}, std::nullopt), Verdict::pass);
+  EXPECT_EQ(verdict_on({Layout::bshd, Layout::bhsd}, Layout::bhsd), Verdict::unsupported);
+  EXPECT_EQ(verdict_on({Layout::bshd}, std::nullopt), Verdict::unsupported);
 }
 
 }  // namespace
