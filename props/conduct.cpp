@@ -28,18 +28,32 @@ namespace {
 struct Placed {
   std::string name;
   Tensor view;
-  std::size_t unit;  ///< bytes
+  std::size_t unit = 4;  ///< bytes
   std::vector<std::size_t> order;
   std::vector<std::uint32_t> before;  ///< as `order`; nothing for an output
   std::vector<std::byte> store;
   std::size_t begin = 0, span = 0;  ///< units
 
   [[nodiscard]] std::uint32_t get(std::size_t at) const {
-    std::uint32_t value = 0;
-    std::memcpy(&value, store.data() + at * unit, unit);
+    if (unit == 2) return load<std::uint16_t>(at);
+    return load<std::uint32_t>(at);
+  }
+  void set(std::size_t at, std::uint32_t value) {
+    if (unit == 2) return keep(at, static_cast<std::uint16_t>(value));
+    keep(at, value);
+  }
+
+ private:
+  template <class Unit>
+  [[nodiscard]] Unit load(std::size_t at) const {
+    Unit value;
+    std::memcpy(&value, store.data() + at * sizeof(Unit), sizeof(Unit));
     return value;
   }
-  void set(std::size_t at, std::uint32_t value) { std::memcpy(store.data() + at * unit, &value, unit); }
+  template <class Unit>
+  void keep(std::size_t at, Unit value) {
+    std::memcpy(store.data() + at * sizeof(Unit), &value, sizeof(Unit));
+  }
 };
 
 std::size_t unit_of(DType dtype) { return std::min<std::size_t>(size_of(dtype), 4); }
@@ -100,12 +114,9 @@ class Stage {
       check_outside(tensor, conduct.outside);
       for (std::size_t i = 0; i < tensor.before.size(); ++i) {
         const std::uint32_t now = tensor.get(tensor.begin + tensor.order[i]);
-        if (now == tensor.before[i]) {
-          ++conduct.inputs.elements;
-        } else {
-          take(tensor, tensor.name, i, now, tensor.before[i], conduct.inputs);
-        }
+        if (now != tensor.before[i]) take(tensor, tensor.name, i, now, tensor.before[i], conduct.inputs);
       }
+      conduct.inputs.elements += static_cast<std::int64_t>(tensor.before.size());
       if (*output) {
         (*output)->name = tensor.name;
         (*output)->values.reserve(tensor.order.size());
@@ -127,7 +138,12 @@ class Stage {
     // else.
     const std::size_t row = view.rank < 4 ? static_cast<std::size_t>(view.stride(0)) * per_element : 0;
     const std::size_t margin = 256 / unit + row;
-    Placed tensor{std::move(name), view, unit, std::move(order), std::move(before), {}, 0, 0};
+    Placed& tensor = placed_.emplace_back();
+    tensor.name = std::move(name);
+    tensor.view = view;
+    tensor.unit = unit;
+    tensor.order = std::move(order);
+    tensor.before = std::move(before);
     if (view.elements() > 0) {
       tensor.span = per_element;
       for (int axis = 0; axis < view.rank; ++axis)
@@ -143,7 +159,7 @@ class Stage {
       tensor.set(tensor.begin + tensor.order[i], tensor.before[i]);
     tensor.view.data = tensor.store.data() + tensor.begin * unit;
     outputs_.push_back(std::move(output));
-    return placed_.emplace_back(std::move(tensor));
+    return tensor;
   }
 
   [[nodiscard]] std::uint32_t filling() const { return at_.filling * 0x10001U; }

@@ -1,5 +1,6 @@
 // Buffers that notice a kernel which writes where it must not: canaries around them, copies of inputs.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -32,9 +33,11 @@ class Guarded {
   /// An input: values that the dtype holds.
   explicit Guarded(const std::vector<float>& content, DType dtype = DType::f32)
       : Guarded(content.size(), dtype) {
-    for (std::size_t i = 0; i < size_; ++i) {
-      const std::uint32_t bits = bits_in(dtype_, content[i]);
-      std::memcpy(at(i), &bits, size_of(dtype_));
+    if (dtype_ == DType::f32) {
+      if (size_ > 0) std::memcpy(at(0), content.data(), size_ * sizeof(float));
+    } else {
+      for (std::size_t i = 0; i < size_; ++i)
+        store_[begin_ + i] = static_cast<std::uint16_t>(bits_in(dtype_, content[i]));
     }
     before_ = store_;
   }
@@ -42,22 +45,23 @@ class Guarded {
   [[nodiscard]] void* data() { return store_.data() + begin_; }
   [[nodiscard]] std::vector<float> content() {
     std::vector<float> values(size_);
-    for (std::size_t i = 0; i < size_; ++i) {
-      std::uint32_t bits = 0;
-      std::memcpy(&bits, at(i), size_of(dtype_));
-      values[i] = value_in(dtype_, bits);
+    if (dtype_ == DType::f32) {
+      if (size_ > 0) std::memcpy(values.data(), at(0), size_ * sizeof(float));
+      return values;
     }
+    for (std::size_t i = 0; i < size_; ++i) values[i] = value_in(dtype_, store_[begin_ + i]);
     return values;
   }
 
   /// Throws Misbehaved where a margin changed.
   void check_margins(const char* name) const {
-    for (std::size_t i = 0; i < store_.size(); ++i) {
-      if (i >= begin_ && i < begin_ + size_ * size_of(dtype_) / 2) continue;
-      if (store_[i] == kPoison) continue;
-      throw Misbehaved(
-          fmt::format("the kernel wrote {} {}", i < begin_ ? "before" : "past the end of", name));
-    }
+    const auto untouched = [](std::uint16_t unit) { return unit == kPoison; };
+    const auto begin = store_.begin() + static_cast<std::ptrdiff_t>(begin_);
+    const auto end = begin + static_cast<std::ptrdiff_t>(size_ * size_of(dtype_) / 2);
+    if (!std::all_of(store_.begin(), begin, untouched))
+      throw Misbehaved(fmt::format("the kernel wrote before {}", name));
+    if (!std::all_of(end, store_.end(), untouched))
+      throw Misbehaved(fmt::format("the kernel wrote past the end of {}", name));
   }
   /// Throws Misbehaved where an input is no longer what it was, bit for bit.
   void check_unchanged(const char* name) const {

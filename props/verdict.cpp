@@ -35,6 +35,10 @@ double Measure::share() const {
 
 void Measure::take(double error, double limit, const Witness& where) {
   if (!std::isfinite(limit)) return skip();  // a bound that overflows says nothing
+  if (witness && error <= limit && error * bound < worst * limit * (1 - 0x1p-50)) {
+    ++elements;  // surely not the largest share
+    return;
+  }
   Measure one;
   one.worst = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
   one.bound = limit;
