@@ -4,19 +4,14 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <stdexcept>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "sextant/fixtures/element.hpp"
+#include "sextant/fixtures/kernel.hpp"
 
 namespace sextant {
-
-/// Thrown where a kernel wrote outside its outputs: the law fails with this reason.
-struct Misbehaved : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 /// What outputs hold before a call, and what lies around tensors: a NaN in every format of 16 and 32 bits.
 inline constexpr std::uint16_t kPoison = 0x7fc1;

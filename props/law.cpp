@@ -121,6 +121,8 @@ Outcome run_trial(const Law& law, const Trial& trial) {
     return {Verdict::fail, {}, fault.what()};
   } catch (const InputError&) {
     throw;
+  } catch (const TimedOut& error) {
+    return {Verdict::crashed, {}, error.what(), true};
   } catch (const std::exception& error) {
     return {Verdict::crashed, {}, error.what()};
   }

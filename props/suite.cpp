@@ -30,6 +30,7 @@ struct Cell {
   bool any = false;
   std::optional<Case> failing;
   double failing_share = 0;
+  bool timed_out = false;  ///< the failing case is kept as it is
 };
 
 void merge(Cell& cell, const Outcome& outcome, const Case& c) {
@@ -45,6 +46,7 @@ void merge(Cell& cell, const Outcome& outcome, const Case& c) {
   if (bad && (!cell.failing || outcome.measure.share() > cell.failing_share)) {
     cell.failing = c;
     cell.failing_share = outcome.measure.share();
+    cell.timed_out = outcome.timed_out;
   }
 }
 
@@ -186,13 +188,18 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
       for (const auto& [c, outcome] : slot.empty_claims)
         merge(cell, without_empty_claim(outcome, cell.any), c);
       if (cell.failing) {
+        const auto outcome_of = [&](const Case& c) {
+          return judge(law, {c, operation, *slot.kernel, slot.contract, truths});
+        };
         const auto fails = [&](const Case& c) {
-          const Verdict verdict = judge(law, {c, operation, *slot.kernel, slot.contract, truths}).verdict;
+          const Verdict verdict = outcome_of(c).verdict;
           return verdict == Verdict::fail || verdict == Verdict::crashed;
         };
-        const Case simple = shrink(*cell.failing, fails, 150);
-        const Outcome outcome = judge(law, {simple, operation, *slot.kernel, slot.contract, truths});
-        cell.record.witness = outcome.measure.witness;
+        Case simple = *cell.failing;
+        if (!cell.timed_out) {
+          simple = shrink(std::move(simple), fails, 150);
+          cell.record.witness = outcome_of(simple).measure.witness;
+        }
         cell.record.replay = to_string(Replay{law.id, slot.kernel->name, slot.contract.name,
                                               slot.contract.bits_exact, operation, simple});
       } else {

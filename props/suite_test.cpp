@@ -78,6 +78,28 @@ TEST(suite, a_kernel_that_throws_is_crashed_or_unsupported_and_the_run_goes_on) 
   }
 }
 
+TEST(suite, a_case_that_timed_out_is_crashed_with_its_replay_and_not_shrunk) {
+  int calls = 0;
+  Kernel slow = scalar_kernel();
+  slow.rotate = [&](const RotateCall&) {
+    ++calls;
+    throw TimedOut("no answer within 10 s");
+  };
+  SuiteOptions options = small_suite({slow});
+  options.laws = {find_law("rope_elementwise")};
+  std::int64_t cases = 0;
+  for (const VerdictRecord& record : run_suite(options).verdicts) {
+    if (record.operation != Operation::rotate) continue;
+    cases += record.cases;
+    EXPECT_EQ(record.verdict, Verdict::crashed);
+    EXPECT_EQ(record.reason, "no answer within 10 s");
+    EXPECT_EQ(run_replay(parse_replay(record.replay), slow).verdict, Verdict::crashed);
+    --calls;
+  }
+  EXPECT_GT(cases, 0);
+  EXPECT_EQ(calls, cases);  // the first of each case, and no more
+}
+
 TEST(suite, what_lies_outside_a_kernels_capabilities_is_never_sent) {
   Kernel narrow = scalar_kernel();
   narrow.capabilities.pairings = {Pairing::interleaved};

@@ -40,7 +40,8 @@ struct Measure {
 struct Outcome {
   Verdict verdict = Verdict::pass;
   Measure measure;
-  std::string reason;  ///< why not, for anything but pass and fail
+  std::string reason;      ///< why not, for anything but pass and fail
+  bool timed_out = false;  ///< trying this case again costs the time limit again
 };
 
 /// fail where a bound was exceeded, else pass; with nothing but "no claim" elements, mistrusted.

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <charconv>
 
-#include "sextant/fixtures/foreign/onnxruntime/onnxruntime.hpp"
+#include "sextant/fixtures/faults/conduct.hpp"
+#include "sextant/fixtures/kernels/named.hpp"
+#include "sextant/fixtures/worker/worker.hpp"
 #include "sextant/reference/error.hpp"
 #include "sextant/reports/output.hpp"
 
@@ -110,27 +112,10 @@ const Format& parse_format(const std::string& name) {
   throw InputError(fmt::format("unknown dtype \"{}\": f32, f64, f16 or bf16", name.substr(0, 40)));
 }
 
-std::vector<Kernel> known_kernels() {
-  std::vector<Kernel> kernels = own_kernels();
-  for (Kernel& kernel : onnxruntime_kernels()) kernels.push_back(std::move(kernel));
-  return kernels;
-}
-
 Kernel find_kernel(const std::string& name) {
-  const std::vector<Kernel> kernels = known_kernels();
-  for (const Kernel& kernel : kernels) {
-    if (kernel.name == name) return kernel;
-  }
-  // A family's bare name means its first available member: the best target; unavailable where none is.
-  for (const Kernel& kernel : kernels) {
-    if (kernel.name.starts_with(name + "/") && kernel.unavailable.empty()) return kernel;
-  }
-  for (const Kernel& kernel : kernels) {
-    if (kernel.name.starts_with(name + "/")) return kernel;
-  }
-  std::string known;
-  for (const Kernel& kernel : kernels) known += fmt::format("{}{}", known.empty() ? "" : ", ", kernel.name);
-  throw InputError(fmt::format("unknown kernel \"{}\": known are {}", name.substr(0, 80), known));
+  const Kernel kernel = named_kernel(name);
+  if (is_fault(kernel)) return in_worker(kernel, {.time_limit = std::chrono::seconds(1)});
+  return is_foreign(kernel) ? in_worker(kernel) : kernel;
 }
 
 std::int64_t context_of(const Rope& rope, std::int64_t declared) {

@@ -23,11 +23,7 @@ void check_sweepable(const Kernel& kernel, Operation operation, const Rope& rope
 /// f32, f64, f16, bf16. Throws InputError.
 [[nodiscard]] const Format& parse_format(const std::string& name);
 
-/// Our own kernels, then those of others, available here or not.
-[[nodiscard]] std::vector<Kernel> known_kernels();
-
-/// The kernels a name means: "scalar", "simd" (the best target), "simd/AVX2". Throws InputError naming the
-/// known ones.
+/// The kernel a name means (named_kernel); those of others, and those wrong on purpose, come in a worker.
 [[nodiscard]] Kernel find_kernel(const std::string& name);
 
 /// The context for an encoding whose config declares none: what its scaling implies, else 4096.

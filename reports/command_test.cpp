@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -277,7 +278,7 @@ TEST_F(Command, rounded_tables_are_written_whole) {
 }
 
 TEST_F(Command, lists_and_help_and_version) {
-  for (const char* what : {"kernels", "laws", "models", "contracts", "schemes"}) {
+  for (const char* what : {"kernels", "laws", "faults", "models", "contracts", "schemes"}) {
     const Ended ended = run(fmt::format("list {} --json -", what));
     ASSERT_EQ(ended.status, 0) << what;
     const json list = json::parse(ended.out).at(what);
@@ -476,8 +477,11 @@ TEST_F(Command, a_worst_case_is_found_and_replays) {
 
 TEST_F(Command, a_closed_standard_error_is_no_crash) {
   for (const auto& [line, status] :
-       {std::pair{" table nosuch.json 2>&-", 2}, std::pair{" table nosuch.json 2>/dev/full", 2},
-        std::pair{" bogus 2>&-", 2},
+       {std::pair{" table nosuch.json 2>&-", 2},
+        std::pair{" verify --kernel fault:throws --encoding llama-2-7b --law rope_isometry --cases 1 2>&- "
+                  ">/dev/null",
+                  1},
+        std::pair{" table nosuch.json 2>/dev/full", 2}, std::pair{" bogus 2>&-", 2},
         std::pair{" verify --encoding llama-2-7b --law pi_scaling --cases 1 --json - >/dev/null 2>&-", 0},
         std::pair{" verify --encoding llama-2-7b --law pi_scaling --cases 1 >/dev/full 2>/dev/null", 2}}) {
     const int ended = std::system((std::string(SEXTANT_BINARY) + line).c_str());
@@ -508,6 +512,69 @@ TEST_F(Command, files_keep_their_mode_and_links_stay_links) {
   EXPECT_TRUE(fs::is_symlink(folder_ / "link.json"));
   EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   EXPECT_NE(read_file(file).find("rope_elementwise"), std::string::npos);
+}
+
+TEST_F(Command, kernels_that_misbehave_are_crashed_with_a_replay_and_the_run_goes_on) {
+  json faults = json::parse(run("list faults --json -").out).at("faults");
+  ASSERT_GE(faults.size(), 9u);
+#if defined(__SANITIZE_ADDRESS__)
+  std::puts("AddressSanitizer reserves terabytes: fault:memory was NOT tested");
+  std::erase_if(faults.get_ref<json::array_t&>(),
+                [](const json& fault) { return fault.at("id") == "memory"; });
+#endif
+  std::string kernels = "--kernel scalar";
+  for (const json& fault : faults) kernels += fmt::format(" --kernel fault:{}", fault.at("id"));
+  const Ended ended =
+      run("verify --encoding 'rope(dim=8,theta=10000)' --law rope_elementwise --operation rotate --cases 2 "
+          "--json - " +
+          kernels);
+  EXPECT_EQ(ended.status, 1) << ended.err;
+  const json verdicts = json::parse(ended.out).at("verdicts");
+  ASSERT_EQ(verdicts.size(), faults.size() + 1);
+  for (const json& verdict : verdicts) {
+    const std::string kernel = verdict.at("kernel");
+    EXPECT_EQ(verdict.at("verdict"), kernel == "scalar" ? "pass" : "crashed") << verdict;
+    if (kernel == "scalar") continue;
+    const Ended again = run(fmt::format("replay '{}'", verdict.at("replay").get<std::string>()));
+    EXPECT_EQ(again.status, 1) << kernel;
+    EXPECT_NE(again.out.find(verdict.at("reason").get<std::string>()), std::string::npos) << again.out;
+  }
+  for (const char* verb : {"sweep --positions 0:9", "grade"}) {
+    const Ended crashed = run(fmt::format("{} llama-2-7b --kernel fault:exit", verb));
+    EXPECT_EQ(crashed.status, 1);
+    EXPECT_EQ(crashed.err, "sextant: the kernel crashed: exited with status 3\n");
+  }
+  EXPECT_EQ(run("--help").out.find("worker"), std::string::npos);
+}
+
+TEST_F(Command, a_kernel_that_hangs_costs_its_time_limit_once_per_operation) {
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(run("verify --kernel fault:hang --encoding 'rope(dim=8,theta=10000)' --cases 2").status, 1);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(60));
+}
+
+TEST_F(Command, isolated_kernels_get_the_same_verdicts) {
+  const std::string verify =
+      "verify --kernel scalar --kernel simd --encoding llama-3.1-8b --encoding 'rope(head_dim=12,dim=4,"
+      "theta=10000,pairing=interleaved)' --json - ";
+  const Ended direct = run(verify), isolated = run(verify + "--isolate");
+  EXPECT_EQ(direct.status, 0) << direct.err;
+  for (const char* part : {"verdicts", "drift", "coverage"})
+    EXPECT_TRUE(json::parse(direct.out).at(part) == json::parse(isolated.out).at(part)) << part;
+}
+
+TEST_F(Command, a_parent_that_is_killed_leaves_no_worker) {
+  // The worker hangs when its parent is killed.
+  const std::string line = fmt::format(
+      "{} verify --kernel fault:hang --encoding 'rope(dim=8,theta=10000)' >/dev/null 2>&1 & parent=$!; "
+      "for i in $(seq 3000); do child=$(cat /proc/$parent/task/$parent/children 2>/dev/null); "
+      "[ -n \"$child\" ] && break; sleep 0.01; done; kill -9 $parent; "
+      "[ -n \"$child\" ] || exit 2; "
+      "for i in $(seq 3000); do grep -q '^State:.[^Z]' /proc/$child/status 2>/dev/null || exit 0; "
+      "sleep 0.01; done; exit 1",
+      SEXTANT_BINARY);
+  const int status = std::system(line.c_str());
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(Command, closed_standard_output_is_an_error_and_not_a_crash) {

@@ -7,6 +7,7 @@
 #include <new>
 #include <sstream>
 
+#include "sextant/fixtures/kernel.hpp"
 #include "sextant/reference/error.hpp"
 #include "sextant/reference/oracle/environment.hpp"
 #include "sextant/reports/environment.hpp"
@@ -17,6 +18,7 @@
 namespace sextant {
 namespace {
 
+constexpr int kBroken = 1;  ///< what was to be measured failed
 constexpr int kBadInput = 2;
 
 /// One line, whatever a library wrote or an input held.
@@ -46,13 +48,13 @@ int run(int argc, char** argv) {
       "sextant"};
   app.set_version_flag("--version", std::string("sextant ") + kVersion);
   app.require_subcommand(1);
-  const std::vector<Action> actions = {add_table_verb(app), add_verify_verb(app), add_sweep_verb(app),
-                                       add_grade_verb(app), add_merge_verb(app),  add_list_verb(app),
-                                       add_replay_verb(app)};
+  const std::vector<Action> actions = {add_table_verb(app),  add_verify_verb(app), add_sweep_verb(app),
+                                       add_grade_verb(app),  add_merge_verb(app),  add_list_verb(app),
+                                       add_replay_verb(app), add_worker_verb(app)};
   std::string verbs;
   bool known = false;
   for (const CLI::App* verb : app.get_subcommands({})) {
-    verbs += fmt::format("{}{}", verbs.empty() ? "" : ", ", verb->get_name());
+    if (!verb->get_group().empty()) verbs += fmt::format("{}{}", verbs.empty() ? "" : ", ", verb->get_name());
     known = known || (argc > 1 && verb->get_name() == argv[1]);
   }
   if (argc > 1 && argv[1][0] != '-' && !known) {
@@ -100,6 +102,12 @@ int main(int argc, char** argv) {
     return sextant::run(argc, argv);
   } catch (const sextant::InputError& error) {
     return sextant::refuse(error.what());
+  } catch (const sextant::Crashed& error) {
+    sextant::refuse(std::string("the kernel crashed: ") + error.what());
+    return sextant::kBroken;
+  } catch (const sextant::Misbehaved& error) {
+    sextant::refuse(error.what());
+    return sextant::kBroken;
   } catch (const std::bad_alloc&) {
     return sextant::refuse("out of memory: ask for fewer positions or a smaller encoding");
   } catch (const std::exception& error) {

@@ -1,10 +1,12 @@
-// sextant list: kernels, laws, models, contracts, schemes.
+// sextant list: kernels, laws, faults, models, contracts, schemes.
 #include <fmt/format.h>
 
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "sextant/fixtures/faults/conduct.hpp"
+#include "sextant/fixtures/kernels/named.hpp"
 #include "sextant/props/law.hpp"
 #include "sextant/reference/error.hpp"
 #include "sextant/reports/arguments.hpp"
@@ -29,6 +31,15 @@ ordered_json list_kernels() {
          {"contract", kernel.capabilities.contract},
          {"operations", std::move(operations)}});
   }
+  return list;
+}
+
+ordered_json list_faults() {
+  ordered_json list = ordered_json::array();
+  for (const Kernel& kernel : conduct_faults())
+    list.push_back({{"id", kernel.name.substr(kernel.name.find(':') + 1)},
+                    {"title", kernel.title},
+                    {"example", fmt::format("--kernel {}", kernel.name)}});
   return list;
 }
 
@@ -107,8 +118,8 @@ ordered_json list_schemes() {
 
 const std::vector<std::pair<std::string, std::function<ordered_json()>>>& lists() {
   static const std::vector<std::pair<std::string, std::function<ordered_json()>>> all = {
-      {"kernels", list_kernels},     {"laws", list_laws},       {"models", list_models},
-      {"contracts", list_contracts}, {"schemes", list_schemes},
+      {"kernels", list_kernels}, {"laws", list_laws},           {"faults", list_faults},
+      {"models", list_models},   {"contracts", list_contracts}, {"schemes", list_schemes},
   };
   return all;
 }
@@ -154,9 +165,10 @@ Action add_list_verb(CLI::App& app) {
   struct Options {
     std::string what, json;
   };
-  CLI::App* verb = app.add_subcommand("list", "what there is: kernels, laws, models, contracts, schemes");
+  CLI::App* verb =
+      app.add_subcommand("list", "what there is: kernels, laws, faults, models, contracts, schemes");
   auto options = std::make_shared<Options>();
-  verb->add_option("WHAT", options->what, "kernels, laws, models, contracts or schemes")->required();
+  verb->add_option("WHAT", options->what, "kernels, laws, faults, models, contracts or schemes")->required();
   verb->add_option("--json", options->json, "write a JSON document to FILE, - for standard output");
   return [verb, options] { return verb->parsed() ? run(options->what, options->json) : -1; };
 }

@@ -15,5 +15,7 @@ using Action = std::function<int()>;
 [[nodiscard]] Action add_merge_verb(CLI::App& app);
 [[nodiscard]] Action add_list_verb(CLI::App& app);
 [[nodiscard]] Action add_replay_verb(CLI::App& app);
+/// Not for users: --help does not show it.
+[[nodiscard]] Action add_worker_verb(CLI::App& app);
 
 }  // namespace sextant

@@ -8,6 +8,9 @@
 #include <memory>
 #include <random>
 
+#include "sextant/fixtures/faults/conduct.hpp"
+#include "sextant/fixtures/kernels/named.hpp"
+#include "sextant/fixtures/worker/worker.hpp"
 #include "sextant/reference/error.hpp"
 #include "sextant/reports/arguments.hpp"
 #include "sextant/reports/console.hpp"
@@ -31,6 +34,7 @@ struct Options {
   std::vector<std::string> operations, required, dtypes;
   std::string layout;
   std::string positions, shape;
+  bool isolate = false;
 };
 
 constexpr std::int64_t kMostPositions = 4096;
@@ -169,6 +173,11 @@ int verify(const Options& options) {
     if (std::none_of(suite.kernels.begin(), suite.kernels.end(), same)) suite.kernels.push_back(required);
   }
   if (!options.layout.empty()) keep_layout(options.layout, suite.kernels);
+  if (options.isolate) {
+    for (Kernel& kernel : suite.kernels) {
+      if (!is_fault(kernel) && !is_foreign(kernel)) kernel = in_worker(kernel);  // these are in one
+    }
+  }
   for (const std::string& text : options.encodings) add_named(text, suite, run);
   if (options.encodings.empty()) add_bundled(suite, run);
   if (!options.json.empty()) check_writable(options.json);
@@ -232,6 +241,8 @@ Action add_verify_verb(CLI::App& app) {
   verb->add_option("--require", options->required,
                    "verify this kernel too, and exit 1 where it is unavailable here; repeatable")
       ->allow_extra_args(false);
+  verb->add_flag("--isolate", options->isolate,
+                 "call kernels in a process of their own: crashes, guard pages, read-only inputs");
   verb->add_option("--json", options->json, "write the run document to FILE, - for standard output");
   verb->add_option("--junit", options->junit, "write JUnit XML for CI to FILE, - for standard output");
   verb->footer(
