@@ -7,7 +7,8 @@ namespace {
 
 const Kernel& other_kernel() {
   for (const Kernel& kernel : own_kernels()) {
-    if (kernel.name != "scalar" && kernel.unavailable.empty() && kernel.rotate_with_tables) return kernel;
+    if (kernel.name.starts_with("simd/") && kernel.unavailable.empty() && kernel.rotate_with_tables)
+      return kernel;
   }
   throw std::logic_error("no SIMD kernel runs here");
 }

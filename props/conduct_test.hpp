@@ -18,8 +18,8 @@ inline void expect_conduct(const Law& law) {
     for (const Operation operation : law.operations) {
       if (!kernel.offers(operation)) continue;
       for (const char* claim : {"", "+bits"}) {
-        const Trials trials =
-            run_trials(law, operation, kernel, some, 6, parse_contract(kernel.capabilities.contract + claim));
+        const Trials trials = run_trials(law, operation, kernel, some, 6,
+                                         parse_contract(kernel.capabilities.contract + claim), Dtypes::all);
         EXPECT_EQ(trials.failed, 0) << law.id << " on " << to_string(operation) << " of " << kernel.name;
         EXPECT_GT(trials.passed, 0) << law.id << " on " << to_string(operation) << " of " << kernel.name;
       }

@@ -2,6 +2,10 @@
 // bound.
 #include "sextant/props/contract.hpp"
 
+#include <fmt/format.h>
+
+#include <set>
+
 #include "sextant/props/law_test.hpp"
 #include "sextant/reference/error.hpp"
 
@@ -53,7 +57,10 @@ Kernel double_angle_kernel() {
   return kernel;
 }
 
-void expect_sharp(const Kernel& kernel, Operation operation, const std::vector<Rope>& encodings) {
+void expect_sharp(Kernel kernel, Operation operation, const std::vector<Rope>& encodings,
+                  DType dtype = DType::f32, DType table = DType::f32) {
+  (operation == Operation::tables ? kernel.capabilities.tables : kernel.capabilities.inputs) = {dtype};
+  if (operation == Operation::rotate_with_tables) kernel.capabilities.tables = {table};
   Law law = rope_elementwise();
   const auto space = law.space;
   law.space = [space](const std::optional<Rope>& rope, std::int64_t context, std::uint64_t draw) {
@@ -65,9 +72,11 @@ void expect_sharp(const Kernel& kernel, Operation operation, const std::vector<R
   EXPECT_EQ(trials.failed, 0);
   EXPECT_LE(trials.measure.share(), 1);
   EXPECT_GT(trials.measure.share(), 0.25);
-  std::printf("contract %s, %s: worst error / bound = %.3f over %lld elements\n",
-              kernel.capabilities.contract.c_str(), std::string(to_string(operation)).c_str(),
-              trials.measure.share(), static_cast<long long>(trials.measure.elements));
+  fmt::print(
+      "contract {}, {} in {}{}: worst error / bound = {:.3f} over {} elements\n",
+      kernel.capabilities.contract, to_string(operation), to_string(dtype),
+      operation == Operation::rotate_with_tables ? fmt::format(" by tables in {}", to_string(table)) : "",
+      trials.measure.share(), trials.measure.elements);
 }
 
 TEST(contract, f32_angle_is_kept_and_sharp_for_every_scaling) {
@@ -84,6 +93,103 @@ TEST(contract, exact_angle_is_kept_and_sharp) {
     expect_sharp(double_angle_kernel(), Operation::rotate, {rope});
     expect_sharp(double_angle_kernel(), Operation::tables, {rope});
   }
+}
+
+TEST(contract, every_named_contract_has_a_kernel_that_keeps_it_and_nearly_fills_it_in_every_dtype) {
+  std::set<std::string> exercised;
+  for (const Kernel& kernel : own_kernels()) {
+    if (!kernel.unavailable.empty()) continue;
+    exercised.insert(kernel.capabilities.contract);
+    SCOPED_TRACE(kernel.name);
+    for (const DType dtype : kernel.capabilities.inputs) {
+      for (const Operation operation : {Operation::rotate, Operation::rotate_backward}) {
+        if (kernel.offers(operation)) expect_sharp(kernel, operation, law_encodings(), dtype);
+      }
+      for (const DType table : kernel.capabilities.tables) {
+        if (kernel.rotate_with_tables)
+          expect_sharp(kernel, Operation::rotate_with_tables, law_encodings(), dtype, table);
+      }
+    }
+    for (const DType dtype : kernel.capabilities.tables) {
+      if (kernel.tables) expect_sharp(kernel, Operation::tables, law_encodings(), dtype);
+    }
+  }
+  for (const Contract& contract : contracts())
+    EXPECT_TRUE(exercised.contains(contract.name)) << contract.name;
+}
+
+// What tells one contract from the next: a kernel of the weaker one breaks the stronger.
+TEST(contract, weaker_kernels_break_stronger_contracts) {
+  const auto kernel_called = [](const std::string& name) {
+    for (const Kernel& kernel : scalar_kernels()) {
+      if (kernel.name == name) return kernel;
+    }
+    throw std::logic_error(name);
+  };
+  const auto breaks = [&](const std::string& kernel, const char* contract) {
+    return run_trials(rope_elementwise(), Operation::rotate, kernel_called(kernel), law_encodings(), 20,
+                      parse_contract(contract))
+               .failed > 0;
+  };
+  EXPECT_TRUE(breaks("scalar", "exact-angle"));
+  EXPECT_TRUE(breaks("scalar/running", "f32-angle"));
+  EXPECT_TRUE(breaks("scalar/approx", "f32-angle"));
+  EXPECT_TRUE(breaks("scalar/bf16-table", "f32-table"));
+  EXPECT_TRUE(breaks("scalar/bf16-table", "f16-table"));
+  EXPECT_TRUE(breaks("scalar/f16-table", "f32-table"));
+  EXPECT_TRUE(breaks("scalar/bf16-arithmetic", "bf16-table"));
+  EXPECT_TRUE(breaks("scalar/f16-arithmetic", "f16-table"));
+  EXPECT_FALSE(breaks("scalar/f16-table", "bf16-table"));
+  EXPECT_FALSE(breaks("scalar", "f32-table"));
+}
+
+TEST(contract, given_table_claims_nothing_of_angles) {
+  Truths truths;
+  const Law law = rope_elementwise();
+  const Kernel kernel = scalar_kernel();
+  const Case c = draw_case(*law.space(rope_of("rope(dim=16,theta=10000)"), 4096, 0), 1, 0);
+  const Contract given = parse_contract("given-table");
+  EXPECT_EQ(run_trial(law, {c, Operation::rotate, kernel, given, truths}).verdict, Verdict::mistrusted);
+  EXPECT_EQ(run_trial(law, {c, Operation::rotate_with_tables, kernel, given, truths}).verdict, Verdict::pass);
+}
+
+TEST(contract, the_text_form_parses_back_and_bad_ones_are_refused_in_one_line) {
+  for (const Contract& contract : contracts()) {
+    const Contract again = parse_contract(contract.title());
+    EXPECT_EQ(again.title(), contract.title());
+    EXPECT_EQ(parse_contract(again.name).title(), contract.title());
+  }
+  EXPECT_EQ(parse_contract("contract(frequency=exact,angle=exact)").title(),
+            parse_contract("exact-angle").title());
+  EXPECT_EQ(parse_contract("contract()").title(), parse_contract("f32-angle").title());
+  EXPECT_EQ(parse_contract("contract(trig=2.5ulp)").trig_ulp, 2.5);
+  EXPECT_TRUE(parse_contract("contract(bits=exact)").bits_exact);
+  for (const char* bad : {"contract(", "contract(frequency)", "contract(frequency=f64)", "contract(size=1)",
+                          "contract(trig=ulp)", "contract(trig=-1ulp)", "contract(trig=1)",
+                          "contract(output=i32)", "contract(table=f64)", "exact", "", "+bits"}) {
+    try {
+      (void)parse_contract(bad);
+      ADD_FAILURE() << bad;
+    } catch (const InputError& error) {
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos);
+    }
+  }
+}
+
+TEST(contract, an_output_of_fewer_bits_and_flushing_widen_the_bound) {
+  const Rope rope = rope_of("rope(dim=16,theta=10000)");
+  const auto bound = [&](const char* text, double x) {
+    const Bounds bounds(parse_contract(text), rope, 1);
+    const PairBound at = bounds.pair(1, 5, 0.6, 0.8);
+    return bounds.rotated(at, bounds.rotation(at, x, x, 0.6, 0.8), x * 1.4, x * 0.2, x * std::sqrt(2.0))
+        .absolute;
+  };
+  EXPECT_GT(bound("contract(output=bf16)", 1), bound("contract(output=f16)", 1));
+  EXPECT_GT(bound("contract(output=f16)", 1), bound("contract()", 1));
+  EXPECT_LT(bound("contract(arithmetic=fma)", 1), bound("contract()", 1));
+  EXPECT_LT(bound("contract(arithmetic=f64)", 1), bound("contract(arithmetic=fma)", 1));
+  EXPECT_NEAR(bound("contract(denormals=flush)", 1) / bound("contract()", 1), 1, 1e-20);
+  EXPECT_GT(bound("contract(denormals=flush)", 0x1p-120), 1.01 * bound("contract()", 0x1p-120));
 }
 
 TEST(contract, the_textbook_kernel_leaves_exact_angle) {

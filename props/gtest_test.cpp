@@ -22,6 +22,7 @@ KernelTest test_of(const Kernel& kernel) {
 Kernel off_by_one() {
   const auto next = [](std::int64_t position) { return position + 1; };
   Kernel kernel = misplacing(next, next);
+  kernel.capabilities.inputs = {DType::f32};
   kernel.name = "mine";
   return kernel;
 }
@@ -37,6 +38,7 @@ TEST(kernel_test, a_failure_tells_worst_witness_and_replay) {
 
 TEST(kernel_test, a_kernel_that_throws_fails_with_its_reason) {
   Kernel throwing = scalar_kernel();
+  throwing.capabilities.inputs = {DType::f32};
   throwing.rotate = [](const RotateCall&) { throw std::runtime_error("boom"); };
   EXPECT_NONFATAL_FAILURE(test_of(throwing).TestBody(), "crashed on tiny\n  boom");
 }

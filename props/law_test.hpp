@@ -33,14 +33,17 @@ namespace sextant {
   };
 }
 
-/// The outcomes of `cases` draws of a law on a kernel, over the encodings of which it speaks, merged.
+/// The outcomes of `cases` draws of a law on a kernel, over the encodings of which it speaks, merged; in the
+/// first dtype that the kernel offers, or in all of them by turns.
 struct Trials {
   int passed = 0, failed = 0, other = 0;
   Measure measure;
 };
+enum class Dtypes { first, all };
 [[nodiscard]] inline Trials run_trials(const Law& law, Operation operation, const Kernel& kernel,
                                        const std::vector<Rope>& encodings, int cases = 20,
-                                       std::optional<Contract> contract = std::nullopt) {
+                                       std::optional<Contract> contract = std::nullopt,
+                                       Dtypes dtypes = Dtypes::first) {
   Trials trials;
   Truths truths;
   const Contract judged_by = contract.value_or(claimed_contract(kernel));
@@ -50,7 +53,11 @@ struct Trials {
       const std::optional<CaseSpace> space =
           law.space(encodings.empty() ? std::nullopt : std::optional(encodings[e]), 4096, draw);
       if (!space) continue;
-      const Case c = draw_case(*space, 42 + e, draw);
+      Case c = draw_case(*space, 42 + e, draw);
+      const std::vector<DType> offered = dtypes_of(kernel, operation);
+      const std::vector<DType>& tables = kernel.capabilities.tables;
+      c.dtype = offered[dtypes == Dtypes::all ? draw % offered.size() : 0];
+      c.table = tables[dtypes == Dtypes::all ? draw / 2 % tables.size() : 0];
       const Outcome outcome = run_trial(law, {c, operation, kernel, judged_by, truths});
       trials.measure += outcome.measure;
       // A case whose every element lies beyond the contract's claim neither passes nor fails.
@@ -70,7 +77,8 @@ struct Trials {
 /// The law speaks, and the textbook kernel keeps it on every operation.
 inline void expect_kept(const Law& law, const std::vector<Rope>& encodings = law_encodings()) {
   for (const Operation operation : law.operations) {
-    const Trials trials = run_trials(law, operation, scalar_kernel(), encodings, 40);
+    const Trials trials =
+        run_trials(law, operation, scalar_kernel(), encodings, 40, std::nullopt, Dtypes::all);
     EXPECT_EQ(trials.failed, 0) << law.id << " on " << to_string(operation) << ", share "
                                 << trials.measure.share();
     EXPECT_GT(trials.passed, 10) << law.id;

@@ -5,6 +5,7 @@ namespace sextant {
 namespace {
 
 TEST(rope_backward_adjoint, truth_the_adjoint_of_a_rotation_is_the_rotation_back) {
+  const WorkingDigits digits(60);
   for (const Rope& rope : law_encodings()) {
     const Frequencies<Interval> f = frequencies<Interval>(rope, 8192);
     for (const std::int64_t m : {0, 1, 77, 4099}) {

@@ -33,6 +33,7 @@ TEST(rope_explicit_positions, kernel) {
 /// The textbook kernel at the positions that `place` makes of those of a call, [batch, tokens].
 Kernel placing(const std::function<void(std::vector<std::int64_t>&, std::int64_t tokens)>& place) {
   Kernel kernel = scalar_kernel();
+  kernel.capabilities.layouts = {Layout::bshd};
   kernel.rotate = [right = kernel.rotate, place](const RotateCall& call) {
     const std::int64_t batch = call.q.dim(0), tokens = call.q.dim(1);
     std::vector<std::int64_t> positions;

@@ -140,7 +140,7 @@ TEST(sweep, the_simd_tables_are_correctly_rounded_and_the_textbook_ones_are_not)
     const SweepTally tally =
         run(subject_of(kernel, "rope(dim=64,theta=500000,scaling=yarn(factor=32,original=4096))"), 0, 3000);
     EXPECT_EQ(tally.tally.all.undecided, 0u);
-    EXPECT_EQ(tally.tally.all.not_correctly_rounded == 0, kernel.name != "scalar") << kernel.name;
+    EXPECT_EQ(tally.tally.all.not_correctly_rounded == 0, kernel.name.starts_with("simd/")) << kernel.name;
   }
 }
 
@@ -201,6 +201,9 @@ TEST(sweep, rotations_of_subnormal_norm_have_a_floor_under_their_unit) {
 TEST(sweep, a_rotation_by_given_tables_errs_by_its_arithmetic_alone) {
   for (const Kernel& kernel : own_kernels()) {
     if (!kernel.unavailable.empty() || !kernel.rotate_with_tables) continue;
+    if (parse_contract(kernel.capabilities.contract).arithmetic != Contract::Arithmetic::f32) continue;
+    if (kernel.name == "scalar/bf16-table" || kernel.name == "scalar/f16-table")
+      continue;  // these round tables
     SweepSubject subject =
         subject_of(kernel, "rope(dim=32,theta=500000,scaling=yarn(factor=32,original=4096))");
     subject.operation = Operation::rotate_with_tables;

@@ -526,7 +526,7 @@ TEST_F(Command, kernels_that_misbehave_are_crashed_with_a_replay_and_the_run_goe
   for (const json& fault : faults) kernels += fmt::format(" --kernel fault:{}", fault.at("id"));
   const Ended ended =
       run("verify --encoding 'rope(dim=8,theta=10000)' --law rope_elementwise --operation rotate --cases 2 "
-          "--json - " +
+          "--dtype f32 --json - " +
           kernels);
   EXPECT_EQ(ended.status, 1) << ended.err;
   const json verdicts = json::parse(ended.out).at("verdicts");
@@ -609,10 +609,10 @@ TEST_F(Command, verify_refuses_what_it_cannot_fix_or_require) {
 
 TEST_F(Command, positions_shape_and_operation_of_cases_can_be_fixed) {
   const auto document = [&](const std::string& arguments) {
-    return json::parse(
-        run("verify --kernel scalar --encoding llama-2-7b --law rope_elementwise --cases 3 --json - " +
-            arguments)
-            .out);
+    return json::parse(run("verify --kernel scalar --encoding llama-2-7b --law rope_elementwise --cases 3 "
+                           "--dtype f32 --json - " +
+                           arguments)
+                           .out);
   };
   const json fixed = document("--operation rotate --positions 7,4000 --shape 2,2,5");
   ASSERT_EQ(fixed.at("verdicts").size(), 1u);
@@ -639,7 +639,7 @@ TEST_F(Command, a_required_kernel_is_verified_too_and_its_absence_is_exit_1) {
     const bool here = kernel.at("reason").is_null();
     const Ended ended =
         run(fmt::format("verify --kernel scalar --require {} --encoding llama-2-7b --law rope_elementwise "
-                        "--operation rotate --cases 1 --json -",
+                        "--operation rotate --cases 1 --dtype f32 --json -",
                         name));
     EXPECT_EQ(ended.status, here ? 0 : 1) << name;
     EXPECT_EQ(ended.err.find("is unavailable") != std::string::npos, !here) << ended.err;
