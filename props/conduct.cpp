@@ -284,7 +284,7 @@ void rotate(const Kernel& kernel, const Task& task, const Placement& at, Stage& 
   kernel.rotate_with_tables({call, task.form, cos, sin});
 }
 
-/// The tokens in two steps from past length 0 on, keys into a cache with a row to spare.
+/// The tokens in two steps from past length 0 on, keys into a cache.
 void sequence(const Kernel& kernel, const Task& task, Stage& stage) {
   const Case& c = task.c;
   const std::int64_t first = c.tokens() / 2;
@@ -303,7 +303,7 @@ void sequence(const Kernel& kernel, const Task& task, Stage& stage) {
     return dense(nullptr, c.dtype, c.batch, tokens, heads, c.head_dim);
   };
   const auto order = [](const Tensor& view) { return straight(static_cast<std::size_t>(view.elements())); };
-  const Tensor cache = shape(c.tokens() + 1, c.kv_heads);
+  const Tensor cache = shape(c.tokens(), c.kv_heads);
   const Tensor key_cache =
       stage.output("the key cache", cache, order(cache), c.kv_heads * c.head_dim, c.head_dim);
   for (const auto& [from, count] :
@@ -567,9 +567,7 @@ void agree(const Trial& trial, const Task& task, const std::vector<Output>& got,
 
 std::optional<CaseSpace> behaviour_space(const std::optional<Rope>& rope, std::int64_t context,
                                          std::uint64_t) {
-  CaseSpace space;
-  space.encoding = *rope;
-  space.context = context;
+  CaseSpace space = space_of(*rope, context);
   space.negative_positions = true;
   space.bounded_inputs = true;
   return space;

@@ -42,9 +42,7 @@ template <class ScalingType>
 
 /// A space of cases for `frequencies`: one token, whose position fixes the current length.
 [[nodiscard]] inline CaseSpace frequency_space(Rope rope, std::int64_t context) {
-  CaseSpace space;
-  space.encoding = std::move(rope);
-  space.context = context;
+  CaseSpace space = space_of(std::move(rope), context);
   space.max_tokens = 1;
   return space;
 }

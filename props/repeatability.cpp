@@ -60,8 +60,9 @@ Law repeatability() {
   law.title =
       "the identical call gives the same bits again: at once, at another address, between other calls";
   law.blind_to = "other thread counts; other processes";
-  law.operations = {Operation::frequencies, Operation::tables, Operation::rotate,
-                    Operation::rotate_with_tables, Operation::attention};
+  law.operations = {Operation::frequencies,        Operation::tables,          Operation::rotate,
+                    Operation::rotate_with_tables, Operation::rotate_backward, Operation::sequence,
+                    Operation::attention};
   law.space = behaviour_space;
   law.check = check;
   return law;

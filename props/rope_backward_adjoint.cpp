@@ -68,9 +68,7 @@ Law rope_backward_adjoint() {
   law.operations = {Operation::rotate_backward};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
                  std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space;
-    space.encoding = *rope;
-    space.context = context;
+    CaseSpace space = space_of(*rope, context);
     space.negative_positions = true;
     space.bounded_inputs = true;
     return space;

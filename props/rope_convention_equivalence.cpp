@@ -116,9 +116,7 @@ Law rope_convention_equivalence() {
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
                  std::uint64_t) -> std::optional<CaseSpace> {
     if (rope->dim < 6) return std::nullopt;  // P is an involution at 2 and 4, and cannot tell P from P^T
-    CaseSpace space;
-    space.encoding = *rope;
-    space.context = context;
+    CaseSpace space = space_of(*rope, context);
     return space;
   };
   law.check = check;

@@ -180,9 +180,7 @@ Law rope_decode_equals_prefill() {
   law.operations = {Operation::sequence};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
                  std::uint64_t draw) -> std::optional<CaseSpace> {
-    CaseSpace space;
-    space.encoding = *rope;
-    space.context = context;
+    CaseSpace space = space_of(*rope, context);
     space.consecutive = true;
     space.min_tokens = 2;
     space.max_shift = draw % 2 == 0 ? kMostCached / 2 : std::max<std::int64_t>(context, 2);

@@ -35,9 +35,7 @@ Law rope_gqa_order() {
   law.operations = {Operation::rotate};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
                  std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space;
-    space.encoding = *rope;
-    space.context = context;
+    CaseSpace space = space_of(*rope, context);
     space.negative_positions = true;
     return space;
   };

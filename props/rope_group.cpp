@@ -218,9 +218,7 @@ Law rope_group() {
   law.operations = {Operation::rotate, Operation::tables};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
                  std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space;
-    space.encoding = *rope;
-    space.context = context;
+    CaseSpace space = space_of(*rope, context);
     space.max_tokens = 6;
     space.max_shift = std::max<std::int64_t>(context, 2);
     return space;

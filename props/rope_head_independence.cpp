@@ -39,9 +39,7 @@ Law rope_head_independence() {
   law.operations = {Operation::rotate};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
                  std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space;
-    space.encoding = *rope;
-    space.context = context;
+    CaseSpace space = space_of(*rope, context);
     space.max_tokens = 6;
     space.negative_positions = true;
     return space;

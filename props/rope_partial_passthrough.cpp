@@ -50,9 +50,7 @@ Law rope_partial_passthrough() {
     Rope partial = *rope;
     if (partial.dim == partial.head_dim) partial.head_dim = 2 * partial.dim;
     if (partial.head_dim > kMaxHeadDim) return std::nullopt;
-    CaseSpace space;
-    space.encoding = partial;
-    space.context = context;
+    CaseSpace space = space_of(partial, context);
     space.negative_positions = true;
     return space;
   };

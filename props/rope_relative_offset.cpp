@@ -122,9 +122,7 @@ Law rope_relative_offset() {
   law.operations = {Operation::rotate};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
                  std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space;
-    space.encoding = *rope;
-    space.context = context;
+    CaseSpace space = space_of(*rope, context);
     space.max_tokens = 4;
     space.bounded_inputs = true;
     space.max_shift = std::max<std::int64_t>(context, 2);

@@ -121,9 +121,7 @@ Law rope_table_forms() {
   law.operations = {Operation::tables, Operation::rotate_with_tables};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
                  std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space;
-    space.encoding = *rope;
-    space.context = context;
+    CaseSpace space = space_of(*rope, context);
     return space;
   };
   law.check = [](const Trial& trial) {

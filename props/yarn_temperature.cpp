@@ -76,9 +76,7 @@ Law yarn_temperature() {
                  std::uint64_t draw) -> std::optional<CaseSpace> {
     const std::optional<Rope> scaled = with_yarn(*rope, context, draw);
     if (!scaled) return std::nullopt;
-    CaseSpace space;
-    space.encoding = *scaled;
-    space.context = context;
+    CaseSpace space = space_of(*scaled, context);
     space.max_tokens = 4;
     space.bounded_inputs = true;
     return space;

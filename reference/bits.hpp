@@ -1,4 +1,4 @@
-// The stored bits of float32, float16 and bfloat16 values, to doubles and back.
+// The stored bits of float32, float16 and bfloat16 values: exact one way, rounded to nearest even the other.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -8,31 +8,50 @@
 
 namespace sextant {
 
+[[nodiscard]] constexpr float from_bf16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+}
+/// NaN stays NaN, quiet, with the upper bits of its payload.
+[[nodiscard]] constexpr std::uint16_t to_bf16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  if ((bits & 0x7fffffff) > 0x7f800000) return static_cast<std::uint16_t>(bits >> 16 | 0x40);
+  return static_cast<std::uint16_t>((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+[[nodiscard]] constexpr float from_f16(std::uint16_t bits) {
+  const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
+  const std::uint32_t rest = static_cast<std::uint32_t>(bits & 0x7fff) << 13;
+  if ((bits & 0x7c00) == 0x7c00) return std::bit_cast<float>(sign | rest | 0x7f800000);
+  // Exponent bias 15 to 127: a product with 2^112, exact for subnormals too.
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(std::bit_cast<float>(rest) * 0x1p112F) | sign);
+}
+/// NaN stays NaN, quiet, with the upper bits of its payload; 65520 and beyond become infinity.
+[[nodiscard]] constexpr std::uint16_t to_f16(float value) {
+  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = bits >> 31 << 15;
+  const std::uint32_t rest = bits & 0x7fffffff;
+  if (rest > 0x7f800000) return static_cast<std::uint16_t>(sign | 0x7e00 | (rest >> 13 & 0x3ff));
+  if (rest >= 0x477ff000) return static_cast<std::uint16_t>(sign | 0x7c00);
+  if (rest < 0x38800000) {
+    // Below 2^-14: the sum with 1/2 has its last place at 2^-24, the least subnormal.
+    const float aligned = std::bit_cast<float>(rest) + 0.5F;
+    return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(aligned) - 0x3f000000));
+  }
+  return static_cast<std::uint16_t>(sign | (rest - 0x38000000 + 0xfff + (rest >> 13 & 1)) >> 13);
+}
+
 /// The value that `bits` hold in a format of at most 32 bits.
 [[nodiscard]] inline double value_of_bits(std::uint32_t bits, const Format& format) {
   if (format.precision == kFloat32.precision) return std::bit_cast<float>(bits);
-  if (format.precision == kBFloat16.precision) return std::bit_cast<float>(bits << 16);
-  // float16: five exponent bits with bias 15, subnormals in units of 2^-24.
-  const auto magnitude = static_cast<int>(bits & 0x7fff);
-  const int exponent = magnitude >> 10;
-  const double value = exponent == 31  ? (magnitude == 0x7c00 ? INFINITY : NAN)
-                       : exponent == 0 ? std::ldexp(magnitude, -24)
-                                       : std::ldexp((magnitude & 0x3ff) | 0x400, exponent - 25);
-  return (bits & 0x8000) != 0 ? -value : value;
+  const auto narrow = static_cast<std::uint16_t>(bits);
+  return format.precision == kBFloat16.precision ? from_bf16(narrow) : from_f16(narrow);
 }
 
 /// The bits of a value that the format holds exactly, or of an infinity.
 [[nodiscard]] inline std::uint32_t bits_of_value(double value, const Format& format) {
-  const auto single = std::bit_cast<std::uint32_t>(static_cast<float>(value));
-  if (format.precision == kFloat32.precision) return single;
-  if (format.precision == kBFloat16.precision) return single >> 16;
-  const std::uint32_t sign = single >> 31 << 15;
-  const double magnitude = std::fabs(value);
-  if (magnitude > format.largest) return sign | 0x7c00;
-  if (magnitude < 0x1p-14) return sign | static_cast<std::uint32_t>(std::ldexp(magnitude, 24));
-  const int exponent = std::ilogb(magnitude);
-  const std::uint32_t fraction = static_cast<std::uint32_t>(std::ldexp(magnitude, 10 - exponent)) & 0x3ff;
-  return sign | static_cast<std::uint32_t>(exponent + 15) << 10 | fraction;
+  const auto single = static_cast<float>(value);
+  if (format.precision == kFloat32.precision) return std::bit_cast<std::uint32_t>(single);
+  return format.precision == kBFloat16.precision ? to_bf16(single) : to_f16(single);
 }
 
 }  // namespace sextant

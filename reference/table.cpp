@@ -42,10 +42,8 @@ class EnclosedFrequencies {
   std::vector<std::pair<unsigned, Frequencies<Interval>>> known_;
 };
 
-/// The oracle serves frequencies below 2^32 rad per position.
 bool within_oracle(const Rope& rope, std::int64_t seq_len) {
-  const std::vector<Wide> inv_freq = exact_frequencies(rope, seq_len).inv_freq;
-  return std::all_of(inv_freq.begin(), inv_freq.end(), [](const Wide& w) { return w.hi < 0x1p32; });
+  return Oracle::serves(exact_frequencies(rope, seq_len).inv_freq);
 }
 
 /// Runs of consecutive positions at the oracle's speed; Stored holds the format's bits.

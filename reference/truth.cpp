@@ -48,9 +48,7 @@ ExactRows::ExactRows(const Rope& rope, std::int64_t seq_len) : state_(std::make_
   const WorkingDigits scope(kDigits);
   state_->mpfr = sextant::frequencies<Mpfr>(rope, seq_len);
   state_->wide = exact_frequencies(rope, seq_len);
-  const bool in_range =
-      *std::max_element(state_->mpfr.inv_freq.begin(), state_->mpfr.inv_freq.end()) < 0x1p32;
-  if (in_range) state_->oracle.emplace(rope, seq_len, 0, 0);
+  if (Oracle::serves(state_->wide.inv_freq)) state_->oracle.emplace(rope, seq_len, 0, 0);
 }
 ExactRows::~ExactRows() = default;
 ExactRows::ExactRows(ExactRows&&) noexcept = default;

@@ -28,6 +28,10 @@ std::string where(const VerdictRecord& record) {
   return record.model.value_or(record.encoding.value_or("any encoding"));
 }
 
+std::string in_dtype(const VerdictRecord& record) {
+  return record.dtype == DType::f32 ? "" : fmt::format(" in {}", to_string(record.dtype));
+}
+
 std::vector<Group> groups_of(const Run& run) {
   std::vector<Group> groups;
   for (const VerdictRecord& record : run.result.verdicts) {
@@ -89,8 +93,8 @@ std::string usual_tolerances(const Witness& witness) {
 }
 
 std::string failure_text(const VerdictRecord& record, const Painter& painter) {
-  std::string text = fmt::format("{} {}: {} on {}, {}", painter.verdict(record.verdict, 0), record.kernel,
-                                 record.law, to_string(record.operation), where(record));
+  std::string text = fmt::format("{} {}: {} on {}{}, {}", painter.verdict(record.verdict, 0), record.kernel,
+                                 record.law, to_string(record.operation), in_dtype(record), where(record));
   if (record.measure.witness && record.measure.share() > 1) {
     const Witness& w = *record.measure.witness;
     text += fmt::format(": worst {:.4g} {} at position {}, pair {}, bound {:.4g}", record.measure.worst,

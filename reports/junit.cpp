@@ -121,9 +121,10 @@ std::string to_junit(const Run& run) {
     xml += test_case("sextant.required", missing.kernel, "error", "unavailable", missing.reason, "");
   for (const VerdictRecord& record : run.result.verdicts) {
     const std::string about = record.model.value_or(record.encoding.value_or("any encoding"));
-    xml += test_case(fmt::format("{}.{}", record.kernel, record.law),
-                     fmt::format("{}/{}", about, to_string(record.operation)), tag_of(record.verdict),
-                     to_string(record.verdict), message_of(record), details_of(record));
+    xml +=
+        test_case(fmt::format("{}.{}", record.kernel, record.law),
+                  fmt::format("{}/{}/{}", about, to_string(record.operation), to_string(record.dtype)),
+                  tag_of(record.verdict), to_string(record.verdict), message_of(record), details_of(record));
   }
   return xml + "</testsuite>\n</testsuites>\n";
 }

@@ -165,7 +165,7 @@ TEST(junit, each_verdict_is_what_ci_must_make_of_it) {
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     const Node& test = suite.children[i + 1];
     EXPECT_EQ(test.attributes.at("classname"), "simd/AVX2.rope_elementwise");
-    EXPECT_EQ(test.attributes.at("name"), "llama-2-7b/rotate");
+    EXPECT_EQ(test.attributes.at("name"), "llama-2-7b/rotate/f32");
     ASSERT_EQ(test.children.size(), kinds[i].second.empty() ? 0u : 1u);
     if (!test.children.empty()) {
       EXPECT_EQ(test.children[0].name, kinds[i].second);
@@ -221,7 +221,7 @@ TEST(junit, hostile_names_come_back_or_are_left_out) {
     run.result.verdicts = {record};
     const Node test = read(to_junit(run)).children.at(0).children.at(1);
     EXPECT_EQ(test.attributes.at("classname"), wanted + ".rope_elementwise");
-    EXPECT_EQ(test.attributes.at("name"), wanted + "/rotate");
+    EXPECT_EQ(test.attributes.at("name"), wanted + "/rotate/f32");
     EXPECT_EQ(test.children.at(0).attributes.at("message"), wanted);
     EXPECT_NE(test.children.at(0).text.find(wanted), std::string::npos);
   }

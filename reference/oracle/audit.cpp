@@ -1,5 +1,6 @@
 // Recomputing audited points by MPFR.
 #include "sextant/reference/oracle/audit.hpp"
+#include "sextant/reference/scatter.hpp"
 
 #include <algorithm>
 
@@ -12,17 +13,10 @@ namespace {
 constexpr unsigned kDigits = 108;
 constexpr std::uint64_t kOneIn = 512;
 
-/// splitmix64's finaliser: which positions and pairs are audited must look random and depend on nothing else.
-constexpr std::uint64_t hash(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
+// Which positions and pairs are audited must look random and depend on nothing else: scatter.
 bool is_audited(std::int64_t position) {
   const auto magnitude = static_cast<std::uint64_t>(std::abs(position));
-  return (magnitude & (magnitude - 1)) == 0 || hash(static_cast<std::uint64_t>(position)) % kOneIn == 0;
+  return (magnitude & (magnitude - 1)) == 0 || scatter(static_cast<std::uint64_t>(position)) % kOneIn == 0;
 }
 
 double share(const Mpfr& truth, const Wide& value, double bound) {
@@ -47,7 +41,7 @@ Audit audit(const Oracle& oracle, const Rope& rope, std::int64_t seq_len, std::i
   Audit result;
   for (std::int64_t position = begin; position < end; ++position) {
     if (!is_audited(position)) continue;
-    const std::size_t pair = hash(~static_cast<std::uint64_t>(position)) % pairs;
+    const std::size_t pair = scatter(~static_cast<std::uint64_t>(position)) % pairs;
     const Mpfr angle = exact.inv_freq[pair] * position;
     const Mpfr c = cos(angle) * exact.attention_factor;
     const Mpfr s = sin(angle) * exact.attention_factor;

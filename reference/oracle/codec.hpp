@@ -1,10 +1,10 @@
 // How values of a table are stored: bits to doubles and back.
 #pragma once
 #include <bit>
-#include <cmath>
 #include <cstdint>
 #include <string>
 
+#include "sextant/reference/bits.hpp"
 #include "sextant/reference/distance.hpp"
 #include "sextant/reference/error.hpp"
 #include "sextant/reference/oracle/lanes.hpp"
@@ -30,22 +30,14 @@ struct Codec {
   }
   [[nodiscard]] double decode(Bits bits) const {
     if constexpr (sizeof(Bits) == 4) return std::bit_cast<float>(bits);
-    if (storage == Storage::bfloat16) return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-    const auto sign = static_cast<std::uint32_t>(bits & 0x8000) << 16;
-    const auto rest = static_cast<std::uint32_t>(bits & 0x7fff) << 13;
-    const float size = (bits & 0x7c00) == 0x7c00 ? std::bit_cast<float>(rest | 0x7f800000)
-                                                 : std::bit_cast<float>(rest) * 0x1p112f;
-    return std::bit_cast<float>(std::bit_cast<std::uint32_t>(size) | sign);
+    const auto narrow = static_cast<std::uint16_t>(bits);
+    return storage == Storage::bfloat16 ? from_bf16(narrow) : from_f16(narrow);
   }
   /// `value` is representable.
   [[nodiscard]] Bits encode(double value) const {
-    const auto narrow = static_cast<float>(value);
-    const auto bits = std::bit_cast<std::uint32_t>(narrow);
-    if constexpr (sizeof(Bits) == 4) return bits;
-    if (storage == Storage::bfloat16) return static_cast<Bits>(bits >> 16);
-    const std::uint32_t size =
-        std::isinf(narrow) ? 0x7c00 : std::bit_cast<std::uint32_t>(std::fabs(narrow) * 0x1p-112f) >> 13;
-    return static_cast<Bits>(bits >> 31 << 15 | size);
+    const auto single = static_cast<float>(value);
+    if constexpr (sizeof(Bits) == 4) return std::bit_cast<std::uint32_t>(single);
+    return storage == Storage::bfloat16 ? to_bf16(single) : to_f16(single);
   }
   static constexpr Bits kSign = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
 };

@@ -30,6 +30,10 @@ Oracle::~Oracle() = default;
 Oracle::Oracle(Oracle&&) noexcept = default;
 Oracle& Oracle::operator=(Oracle&&) noexcept = default;
 
+bool Oracle::serves(const std::vector<Wide>& inv_freq) {
+  return std::all_of(inv_freq.begin(), inv_freq.end(), [](const Wide& w) { return w.hi < 0x1p32; });
+}
+
 std::vector<std::string_view> Oracle::targets() {
   std::vector<std::string_view> names;
   for (const Lanes* lanes : supported_lanes()) names.push_back(lanes->name);

@@ -43,6 +43,9 @@ class Oracle {
   Oracle(const Rope& rope, std::int64_t seq_len, std::int64_t begin, std::int64_t end,
          OracleOptions options = {});
 
+  /// Whether it serves these frequencies: each below 2^32 rad per position.
+  [[nodiscard]] static bool serves(const std::vector<Wide>& inv_freq);
+
   /// The truth of "stored frequencies": those float32 values and that factor, taken exactly.
   [[nodiscard]] static Oracle from_stored(std::span<const float> inv_freq, double attention_factor,
                                           std::int64_t begin, std::int64_t end, OracleOptions options = {});

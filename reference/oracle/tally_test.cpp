@@ -26,11 +26,11 @@ Tally random_tally() {
   tally.octaves[3] = errors();
   const auto witness = [] {
     return TallyWitness{*rc::gen::inRange<std::int64_t>(-2, 3),
-                   *rc::gen::inRange<std::int64_t>(0, 2),
-                   *rc::gen::element(Function::cos, Function::sin),
-                   0,
-                   0,
-                   *rc::gen::element(0.5, 3.25)};
+                        *rc::gen::inRange<std::int64_t>(0, 2),
+                        *rc::gen::element(Function::cos, Function::sin),
+                        0,
+                        0,
+                        *rc::gen::element(0.5, 3.25)};
   };
   if (*rc::gen::arbitrary<bool>()) tally.offer_worst(witness());
   if (*rc::gen::arbitrary<bool>()) tally.offer_nan(witness());
