@@ -22,6 +22,7 @@ namespace sextant {
 namespace {
 
 constexpr std::int64_t kShort = 512;
+constexpr int kKeptCases = 256;  // after so many cases of a law rows are forgotten: memory stays small
 constexpr std::int64_t kAudited = 16384;  // positions of each subject whose audited points are recomputed
 
 /// The record of one kernel and operation, and the worst case that failed.
@@ -159,6 +160,7 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
         space->max_position = std::min(space->max_position, 2 * kShort);
       }
       const Case c = drawn(options, *space, draw);
+      if (index % kKeptCases == kKeptCases - 1) truths.forget();
       ++result.cases;
       result.positions += c.tokens();
       for (Slot& slot : slots) {

@@ -663,7 +663,7 @@ TEST_F(Command, junit_says_what_the_run_document_says) {
   EXPECT_EQ(count("<failure "), summary.at("fail"));
   EXPECT_EQ(count("<skipped "), summary.at("unavailable").get<int>() + summary.at("unsupported").get<int>());
   EXPECT_EQ(count("sextant replay 'law="), count("<failure "));
-  EXPECT_NE(xml.find("classname=\"scalar.rope_elementwise\" name=\"llama-2-7b/rotate\""), std::string::npos);
+  EXPECT_NE(xml.find("classname=\"scalar.rope_elementwise\" name=\"llama-2-7b/rotate/f32\""), std::string::npos);
   // Standard output holds the document alone.
   const Ended alone =
       run("verify --kernel scalar --encoding llama-2-7b --law pi_scaling --cases 1 --junit -");
