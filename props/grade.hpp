@@ -38,7 +38,7 @@ struct StageShare {
 };
 
 struct Grade {
-  std::vector<ContractGrade> contracts;  ///< strictest first
+  std::vector<ContractGrade> contracts;  ///< those that speak of tables, strictest first
   std::vector<StageShare>
       stages;  ///< at the worst point of each sampled position; per point in order of stages
   std::vector<StageShare> totals;  ///< stage "total": got - exact at those points

@@ -465,7 +465,9 @@ SweepTally sweep(const SweepSubject& subject, std::int64_t begin, std::int64_t e
       }
     }
     if (subject.contract) {
-      judge.bounds.emplace(*subject.contract,
+      const std::optional<DType> dtype =
+          subject.table != nullptr ? parse_dtype(subject.table->format().name) : std::nullopt;
+      judge.bounds.emplace(for_output(*subject.contract, dtype.value_or(DType::f32)),
                            subject.bare ? without_attention_factor(subject.rope) : subject.rope,
                            subject.seq_len);
     }
