@@ -93,10 +93,11 @@ std::optional<std::string> why_not(const Kernel& kernel, Operation operation, co
                            operation == Operation::rotate_backward;
   if (moves_heads && can.layouts.empty()) return "offers no layout asked for";
   const auto [lowest, highest] = std::minmax_element(c.positions.begin(), c.positions.end());
-  if (*highest + std::max<std::int64_t>(c.shift, 0) > can.max_position) {
+  const bool rows_only = operation == Operation::rotate_with_tables;  // the kernel sees rows of its tables
+  if (!rows_only && *highest + std::max<std::int64_t>(c.shift, 0) > can.max_position) {
     return fmt::format("positions above {} are outside its range", can.max_position);
   }
-  if (*lowest < 0 && !can.negative_positions) return "offers no negative positions";
+  if (!rows_only && *lowest < 0 && !can.negative_positions) return "offers no negative positions";
   if (c.encoding) {
     const Pairing pairing = std::get<Rope>(*c.encoding).pairing;
     const bool pairs = operation == Operation::frequencies || operation == Operation::tables ||

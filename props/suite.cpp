@@ -98,7 +98,12 @@ Outcome judge(const Law& law, const Trial& trial) {
   static std::mutex mutex;
   std::unique_lock lock(mutex, std::defer_lock);
   if (!trial.kernel.capabilities.concurrent) lock.lock();
-  return run_trial(law, trial);
+  try {
+    return run_trial(law, trial);
+  } catch (const InputError& error) {
+    // Cases are legal: this is a kernel's, and the run goes on with the next.
+    return {Verdict::crashed, {}, error.what()};
+  }
 }
 
 bool has_dtypes(Operation operation) {
@@ -227,8 +232,6 @@ std::optional<DriftRecord> drift_of(const Kernel& kernel, const Subject& subject
   if (!kernel.capabilities.concurrent) lock.lock();
   try {
     return measure_drift(kernel, subject, truths);
-  } catch (const InputError&) {
-    throw;
   } catch (const std::exception&) {
     return std::nullopt;
   }

@@ -56,10 +56,13 @@ TEST(suite, a_kernel_that_throws_is_crashed_or_unsupported_and_the_run_goes_on) 
   Kernel refusing = scalar_kernel();
   refusing.name = "refusing";
   refusing.rotate = [](const RotateCall&) { throw Refused("not today"); };
+  Kernel fussy = scalar_kernel();
+  fussy.name = "fussy";
+  fussy.rotate = [](const RotateCall&) { throw InputError("no such thing"); };
   Kernel absent = scalar_kernel();
   absent.name = "absent";
   absent.unavailable = "no such device";
-  const SuiteResult result = run_suite(small_suite({throwing, refusing, absent, scalar_kernel()}));
+  const SuiteResult result = run_suite(small_suite({throwing, refusing, fussy, absent, scalar_kernel()}));
   for (const VerdictRecord& record : result.verdicts) {
     if (record.kernel == "scalar") {
       EXPECT_EQ(record.verdict, Verdict::pass);
@@ -71,6 +74,10 @@ TEST(suite, a_kernel_that_throws_is_crashed_or_unsupported_and_the_run_goes_on) 
     if (record.kernel == "throwing") {
       EXPECT_EQ(record.verdict, Verdict::crashed);
       EXPECT_EQ(record.reason, "boom");
+    }
+    if (record.kernel == "fussy") {
+      EXPECT_EQ(record.verdict, Verdict::crashed);
+      EXPECT_EQ(record.reason, "no such thing");
     }
     if (record.kernel == "refusing") {
       EXPECT_EQ(record.verdict, Verdict::unsupported);
