@@ -47,6 +47,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <set>
 #include <utility>
 
 #include "sextant/reference/error.hpp"
@@ -152,7 +153,7 @@ std::optional<double> parse_trig(std::string_view word) {
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
   const std::string_view rest(end, static_cast<std::size_t>(word.data() + word.size() - end));
   if (error != std::errc() || rest != "ulp" || !(value >= 0 && value <= 1e6))
-    throw InputError(fmt::format("contract: trig={} is neither approx nor a number of ulp such as 1ulp",
+    throw InputError(fmt::format("contract: trig={} is neither approx nor 0 to 1e6 ulp, such as 1ulp",
                                  word.substr(0, 40)));
   return value;
 }
@@ -179,12 +180,16 @@ Contract parse_text_form(std::string_view text) {
   if (!text.ends_with(')')) throw InputError("contract(..): the closing parenthesis is missing");
   std::string_view rest = text.substr(kOpening.size(), text.size() - kOpening.size() - 1);
   Contract contract;
+  std::set<std::string_view> seen;
   while (!rest.empty()) {
     const std::string_view item = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), item.size() + 1));
     const std::size_t equals = item.find('=');
     if (equals == std::string_view::npos)
       throw InputError(fmt::format("contract: \"{}\" is no key=value", item.substr(0, 40)));
+    if (!seen.insert(item.substr(0, equals)).second)
+      throw InputError(fmt::format("contract: the key {} stands twice",
+                                   item.substr(0, std::min(equals, std::size_t{40}))));
     read_key(contract, item.substr(0, equals), item.substr(equals + 1));
   }
   contract.name = contract.title();

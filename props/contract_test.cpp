@@ -164,9 +164,10 @@ TEST(contract, the_text_form_parses_back_and_bad_ones_are_refused_in_one_line) {
   EXPECT_EQ(parse_contract("contract()").title(), parse_contract("f32-angle").title());
   EXPECT_EQ(parse_contract("contract(trig=2.5ulp)").trig_ulp, 2.5);
   EXPECT_TRUE(parse_contract("contract(bits=exact)").bits_exact);
-  for (const char* bad : {"contract(", "contract(frequency)", "contract(frequency=f64)", "contract(size=1)",
-                          "contract(trig=ulp)", "contract(trig=-1ulp)", "contract(trig=1)",
-                          "contract(output=i32)", "contract(table=f64)", "exact", "", "+bits"}) {
+  for (const char* bad :
+       {"contract(", "contract(frequency)", "contract(frequency=f64)", "contract(size=1)",
+        "contract(trig=ulp)", "contract(trig=-1ulp)", "contract(trig=1)", "contract(output=i32)",
+        "contract(table=f64)", "contract(table=f32,table=bf16)", "exact", "", "+bits"}) {
     try {
       (void)parse_contract(bad);
       ADD_FAILURE() << bad;

@@ -16,6 +16,7 @@ KernelTest test_of(const Kernel& kernel) {
   suite.laws = {rope_elementwise()};
   suite.laws.front().operations = {Operation::rotate};
   suite.drift = false;
+  suite.dtypes = {DType::f32};
   return KernelTest(std::make_shared<const SuiteOptions>(suite));
 }
 
@@ -30,8 +31,8 @@ Kernel off_by_one() {
 TEST(kernel_test, a_right_kernel_passes) { test_of(scalar_kernel()).TestBody(); }
 
 TEST(kernel_test, a_failure_tells_worst_witness_and_replay) {
-  EXPECT_NONFATAL_FAILURE(test_of(off_by_one()).TestBody(), "fail on tiny\n  worst ");
-  EXPECT_NONFATAL_FAILURE(test_of(off_by_one()).TestBody(), "position 0, pair 0, b: got 0.84147");
+  EXPECT_NONFATAL_FAILURE(test_of(off_by_one()).TestBody(), "fail in f32 under f32-angle on tiny\n  worst ");
+  EXPECT_NONFATAL_FAILURE(test_of(off_by_one()).TestBody(), "shrunk to position 0, pair 0, b: got 0.84147");
   EXPECT_NONFATAL_FAILURE(test_of(off_by_one()).TestBody(),
                           "replay: SEXTANT_REPLAY='law=rope_elementwise kernel=mine contract=f32-angle");
 }
@@ -40,7 +41,7 @@ TEST(kernel_test, a_kernel_that_throws_fails_with_its_reason) {
   Kernel throwing = scalar_kernel();
   throwing.capabilities.inputs = {DType::f32};
   throwing.rotate = [](const RotateCall&) { throw std::runtime_error("boom"); };
-  EXPECT_NONFATAL_FAILURE(test_of(throwing).TestBody(), "crashed on tiny\n  boom");
+  EXPECT_NONFATAL_FAILURE(test_of(throwing).TestBody(), "crashed in f32 under f32-angle on tiny\n  boom");
 }
 
 TEST(kernel_test, a_replay_runs_its_one_case_alone) {

@@ -91,7 +91,9 @@ std::optional<std::string> why_not(const Kernel& kernel, Operation operation, co
   }
   const bool moves_heads = operation == Operation::rotate || operation == Operation::rotate_with_tables ||
                            operation == Operation::rotate_backward;
-  if (moves_heads && can.layouts.empty()) return "offers no layout asked for";
+  if (moves_heads && c.layout &&
+      std::find(can.layouts.begin(), can.layouts.end(), *c.layout) == can.layouts.end())
+    return fmt::format("offers no layout {}", to_string(*c.layout));
   const auto [lowest, highest] = std::minmax_element(c.positions.begin(), c.positions.end());
   const bool rows_only = operation == Operation::rotate_with_tables;  // the kernel sees rows of its tables
   if (!rows_only && *highest + std::max<std::int64_t>(c.shift, 0) > can.max_position) {
@@ -115,7 +117,10 @@ Outcome run_trial(const Law& law, const Trial& trial) {
     return unsupported(*reason);
   try {
     const Contract contract = for_output(trial.contract, trial.c.dtype);
-    return law.check({trial.c, trial.operation, trial.kernel, contract, trial.truths});
+    if (!trial.c.layout) return law.check({trial.c, trial.operation, trial.kernel, contract, trial.truths});
+    Kernel kernel = trial.kernel;
+    kernel.capabilities.layouts = {*trial.c.layout};
+    return law.check({trial.c, trial.operation, kernel, contract, trial.truths});
   } catch (const Refused& refused) {
     return unsupported(refused.what());
   } catch (const Misbehaved& fault) {

@@ -9,6 +9,7 @@ namespace {
 
 Outcome check(const Trial& trial) {
   const Case& c = trial.c;
+  if (c.heads == c.kv_heads) return unsupported("as many heads of q as of k: nothing is grouped");
   Heads q = make_heads(c, 0);
   Heads k = make_heads(c, 1);
   const auto key_of = [&](std::int64_t b, std::int64_t s, std::int64_t h) {
@@ -37,6 +38,7 @@ Law rope_gqa_order() {
                  std::uint64_t) -> std::optional<CaseSpace> {
     CaseSpace space = space_of(*rope, context);
     space.negative_positions = true;
+    space.grouped = true;
     return space;
   };
   law.check = check;

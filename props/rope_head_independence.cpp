@@ -42,6 +42,7 @@ Law rope_head_independence() {
     CaseSpace space = space_of(*rope, context);
     space.max_tokens = 6;
     space.negative_positions = true;
+    space.grouped = true;
     return space;
   };
   law.check = check;

@@ -70,19 +70,20 @@ std::uint64_t draw_of(const SuiteOptions& options, const Law& law, const Subject
 
 /// The case of a draw, with what the options fix in place of what was drawn.
 Case case_of(const SuiteOptions& options, CaseSpace space, std::uint64_t draw) {
-  if (options.shape) space.min_tokens = space.max_tokens = std::max(space.min_tokens, options.shape->tokens);
+  if (options.shape) space.min_tokens = space.max_tokens = options.shape->tokens;
   Case c = draw_case(space, draw, 0);
   if (options.shape) {
     c.batch = options.shape->batch;
     c.heads = options.shape->heads;
     c.kv_heads = std::gcd(c.kv_heads, c.heads);
+    if (space.grouped && c.kv_heads == c.heads) c.kv_heads = 1;
   }
-  const auto fixed = static_cast<std::int64_t>(options.positions.size());
-  if (fixed > 0 && fixed >= space.min_tokens && !space.consecutive) {
+  if (!options.positions.empty()) {
     c.positions = options.positions;
     const std::int64_t longest = *std::max_element(c.positions.begin(), c.positions.end());
     c.seq_len = std::max<std::int64_t>(longest, 0) + c.shift + 1;
   }
+  c.layout = options.layout;
   return c;
 }
 
@@ -106,21 +107,22 @@ Outcome judge(const Law& law, const Trial& trial) {
   }
 }
 
-bool has_dtypes(Operation operation) {
-  return operation == Operation::tables || operation == Operation::rotate ||
-         operation == Operation::rotate_with_tables || operation == Operation::rotate_backward ||
-         operation == Operation::sequence;
-}
-
 /// One record for an operation that is not offered, unless dtypes were asked for.
 std::vector<DType> dtypes_to_run(const SuiteOptions& options, const Kernel& kernel, Operation operation) {
-  const std::vector<DType>& asked = options.dtypes;
-  if (!has_dtypes(operation)) {
-    const bool all = asked.empty() || std::find(asked.begin(), asked.end(), DType::f32) != asked.end();
-    return all ? std::vector{DType::f32} : std::vector<DType>{};
-  }
-  if (!asked.empty()) return asked;
+  if (!options.dtypes.empty()) return options.dtypes;
   return kernel.offers(operation) ? dtypes_of(kernel, operation) : std::vector{DType::f32};
+}
+
+/// Why a law cannot do with what the options fix, or nothing.
+std::optional<std::string> cannot_take(const SuiteOptions& options, const CaseSpace& space) {
+  const auto positions = static_cast<std::int64_t>(options.positions.size());
+  if (positions > 0 && space.consecutive) return "this law chooses its positions itself";
+  if (positions > 0 && positions < space.min_tokens)
+    return fmt::format("this law needs at least {} positions", space.min_tokens);
+  if (options.shape && options.shape->tokens < space.min_tokens)
+    return fmt::format("this law needs at least {} tokens", space.min_tokens);
+  if (options.shape && space.grouped && options.shape->heads < 2) return "this law needs several heads";
+  return std::nullopt;
 }
 
 void run_law(const SuiteOptions& options, const Law& law, const Subject* subject, Truths& truths,
@@ -154,6 +156,13 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
           record.encoding = to_string(Encoding(subject->rope));
         }
       }
+    }
+    if (const std::optional<std::string> reason = cannot_take(options, *law.space(rope, context, first))) {
+      for (Slot& slot : slots) {
+        slot.cell.record.reason = *reason;
+        result.verdicts.push_back(std::move(slot.cell.record));
+      }
+      continue;
     }
     for (int index = 0; index < options.cases; ++index) {
       const std::uint64_t draw = draw_of(options, law, subject, index);

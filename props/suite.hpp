@@ -19,7 +19,7 @@ struct Subject {
   std::int64_t context = 4096;
 };
 
-/// Extents in place of drawn ones; a law that needs more tokens gets them.
+/// Extents in place of drawn ones; a law that needs more is unsupported.
 struct Shape {
   std::int64_t batch = 1, tokens = 1, heads = 1;
 };
@@ -34,6 +34,7 @@ struct SuiteOptions {
   /// In place of drawn ones, for laws that can do with these; not fitted to what a kernel can do.
   std::vector<std::int64_t> positions;
   std::optional<Shape> shape;
+  std::optional<Layout> layout;  ///< the only one to call kernels in
   /// Only these, each of them also where a kernel does not offer it; none: what each kernel offers.
   std::vector<DType> dtypes;
   bool drift = true;  ///< measure the drift of tables over positions too

@@ -76,17 +76,6 @@ DType dtype_of(const std::string& name) {
   return *dtype;
 }
 
-/// Leaves a kernel this layout alone, or none.
-void keep_layout(const std::string& name, std::vector<Kernel>& kernels) {
-  const auto known = {Layout::bshd, Layout::bhsd, Layout::sbhd, Layout::thd};
-  const auto found =
-      std::find_if(known.begin(), known.end(), [&](Layout layout) { return to_string(layout) == name; });
-  if (found == known.end())
-    throw InputError(fmt::format("--layout {}: bshd, bhsd, sbhd or thd", name.substr(0, 40)));
-  for (Kernel& kernel : kernels)
-    std::erase_if(kernel.capabilities.layouts, [&](Layout layout) { return layout != *found; });
-}
-
 /// Keeps of every law the operations named, and drops the laws that have none of them.
 void keep_operations(const std::vector<std::string>& names, std::vector<Law>& laws) {
   std::vector<Operation> operations;
@@ -151,7 +140,12 @@ int verify(const Options& options) {
     throw InputError(fmt::format("--cases {}: from 1 to 1000000", options.cases));
   suite.cases = options.cases;
   if (!options.contract.empty()) suite.contract = parse_contract(options.contract);
-  for (const std::string& name : options.kernels) suite.kernels.push_back(find_kernel(name));
+  for (const std::string& name : options.kernels) {
+    Kernel kernel = find_kernel(name);
+    const auto same = [&](const Kernel& other) { return other.name == kernel.name; };
+    if (std::none_of(suite.kernels.begin(), suite.kernels.end(), same))
+      suite.kernels.push_back(std::move(kernel));
+  }
   if (options.kernels.empty()) suite.kernels = own_kernels();
   for (const std::string& id : options.laws) suite.laws.push_back(find_law(id));
   for (const Law& law : laws()) {
@@ -160,6 +154,11 @@ int verify(const Options& options) {
   }
   if (!options.operations.empty()) keep_operations(options.operations, suite.laws);
   for (const std::string& name : options.dtypes) suite.dtypes.push_back(dtype_of(name));
+  if (!options.layout.empty()) {
+    suite.layout = parse_layout(options.layout);
+    if (!suite.layout)
+      throw InputError(fmt::format("--layout {}: bshd, bhsd, sbhd or thd", options.layout.substr(0, 40)));
+  }
   if (!options.positions.empty()) suite.positions = parse_positions(options.positions, kMostPositions);
   if (!options.shape.empty()) suite.shape = shape_of(options.shape);
   if (suite.shape && !suite.positions.empty() &&
@@ -172,12 +171,17 @@ int verify(const Options& options) {
     const auto same = [&](const Kernel& kernel) { return kernel.name == required.name; };
     if (std::none_of(suite.kernels.begin(), suite.kernels.end(), same)) suite.kernels.push_back(required);
   }
-  if (!options.layout.empty()) keep_layout(options.layout, suite.kernels);
   if (options.isolate) {
     for (Kernel& kernel : suite.kernels) {
       if (!is_fault(kernel) && !is_foreign(kernel)) kernel = in_worker(kernel);  // these are in one
     }
   }
+  const bool asks_tables =
+      options.operations.empty() ||
+      std::find(options.operations.begin(), options.operations.end(), "tables") != options.operations.end();
+  const bool asks_f32 = suite.dtypes.empty() ||
+                        std::find(suite.dtypes.begin(), suite.dtypes.end(), DType::f32) != suite.dtypes.end();
+  suite.drift = asks_tables && asks_f32 && suite.positions.empty();
   for (const std::string& text : options.encodings) add_named(text, suite, run);
   if (options.encodings.empty()) add_bundled(suite, run);
   if (!options.json.empty()) check_writable(options.json);
