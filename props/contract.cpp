@@ -23,8 +23,9 @@
 // Trig. |c~ - cos theta~| <= tau. k ulp: tau = k u, one ulp of a value below 1 being at most u. approx:
 //   tau = 2^-21 max(1, (|theta| + d) / pi).
 // Table. C~ = fl(A~ c~), A~ = A (1 + a_A), |a_A| <= e_A / A, one rounding more where A is not 1:
-//   |C~ - A cos theta~| <= E = A (tau + eta (|cos theta~| + tau)), eta = (1 + e_A/A)(1 + u) - 1, eta = 0 for
-//   A = 1; |cos theta~| <= min(1, |c| + d). A table of 16 bits, stored or because the arithmetic has no more,
+//   |C~ - A cos theta~| <= E = A (tau + eta (|cos theta~| + tau)) + h, eta = (1 + e_A/A)(1 + u) - 1, eta = 0
+//   and no h for A = 1; |cos theta~| <= min(1, |c| + d). For k < 1 the rounding to float32 is not in tau: u A
+//   |cos theta~| and h more. A table of 16 bits, stored or because the arithmetic has no more,
 //   adds t (A |cos theta~| + E) + h_t. This is PairBound::cos, and likewise ::sin. Entry:
 //   A |cos theta~ - cos theta| <= A (|s| d + |c| d^2/2), and never above 2A; then the output's rounding.
 //   given: C~ and S~ are exact but for that rounding, if the table they are given in is wider.
@@ -34,8 +35,11 @@
 //   d^2/2, the rotation of y by less than d, and never above 2 A |x|. So |y~_a - y_a| <= e = (D + turn)(1 +
 //   a) + a |y_a|.
 // Output. Rounding to a format that does not hold the arithmetic's: e + max(v (|y_a| + e), h_v).
-// Flushing. Inputs, entries, products and the sum may each lose up to the least normal number l: (2A + 3) l
-//   more in D, l more in an entry.
+// Flushing. Frequencies, inputs, entries, products, the sum and the output may each lose up to the least
+// normal
+//   number l of the formats in use: l more in w~ and in an entry, (2A + 3) l more in D, l more in e.
+// Overflow. Where an angle, an entry or A |x| may pass half the largest number of its format, nothing is
+//   claimed.
 // Sharpness is tested in contract_test.cpp: the worst seen is above a quarter of each bound.
 #include "sextant/props/contract.hpp"
 
@@ -271,7 +275,7 @@ Contract parse_contract(std::string_view text) {
 }
 
 Contract for_output(Contract contract, DType dtype) {
-  if (format_of(dtype).precision < format_of(contract.output).precision) contract.output = dtype;
+  if (dtype != DType::f32) contract.output = dtype;
   return contract;
 }
 
@@ -333,6 +337,10 @@ Bounds::Bounds(const Contract& contract, const Rope& rope, std::int64_t seq_len)
                              ? bounded.inv_freq[i].error()
                              : scaled_error(rope, static_cast<std::int64_t>(i), inv_freq_[i], relative[i]));
   }
+  for (std::size_t i = 0; i < frequency_.size(); ++i) {
+    if (contract.flushes && contract.frequency != Contract::Frequency::exact && inv_freq_[i] != 0)
+      frequency_[i] += kLeastNormal;
+  }
   factor_error_ = bounded.attention_factor.error();
   const bool is_one = bounded.attention_factor.is_exactly(1);
   factor_relative_ = is_one ? 0 : (1 + factor_error_ / factor_) * (1 + kUnit) - 1;
@@ -342,9 +350,13 @@ PairBound Bounds::pair(std::int64_t pair, std::int64_t position, double cos, dou
   const auto i = static_cast<std::size_t>(pair);
   const double distance = std::fabs(static_cast<double>(position));
   PairBound bound{};
-  if (!std::isfinite(frequency_[i]) || contract_.table == Contract::Table::given) {
-    // The float32 recipe overflows: whatever it makes of infinity, at position 0 too, nothing is claimed; nor
-    // where only the rotation is.
+  const Format& entries = table_ != nullptr ? *table_ : kFloat32;
+  const bool angle_overflows = contract_.angle == Contract::Angle::f32 &&
+                               distance * (inv_freq_[i] + frequency_[i]) > kFloat32.largest / 2;
+  if (!std::isfinite(frequency_[i]) || angle_overflows || factor_ > entries.largest / 2 ||
+      contract_.table == Contract::Table::given) {
+    // A recipe that overflows: whatever it makes of infinity, where a frequency is infinite at position 0
+    // too, nothing is claimed; nor where only the rotation is.
     constexpr double kNothing = std::numeric_limits<double>::infinity();
     return {kNothing, kNothing, kNothing, kNothing};
   }
@@ -365,10 +377,13 @@ PairBound Bounds::pair(std::int64_t pair, std::int64_t position, double cos, dou
           : kApproxTrig * std::max(1.0, (distance * inv_freq_[i] + bound.angle) / std::numbers::pi);
   const auto entry = [&](double bare) {
     const double size = std::min(1.0, std::fabs(bare) + bound.angle);
-    double error = factor_ * (tau + factor_relative_ * (size + tau));
+    double error =
+        factor_ * (tau + factor_relative_ * (size + tau)) + (factor_relative_ > 0 ? kHalfSubnormal : 0);
+    if (contract_.trig_ulp && *contract_.trig_ulp < 1)
+      error += kUnit * (factor_ * size + error) + kHalfSubnormal;
     if (table_ != nullptr)
       error += table_->unit_roundoff() * (factor_ * size + error) + half_subnormal(*table_);
-    return error + (contract_.flushes ? kLeastNormal : 0);
+    return error + flushed();
   };
   bound.cos = entry(cos / factor_);
   bound.sin = entry(sin / factor_);
@@ -378,8 +393,7 @@ PairBound Bounds::pair(std::int64_t pair, std::int64_t position, double cos, dou
 PairBound Bounds::given(double cos, double sin, const Format& table) const {
   const auto entry = [&](double value) {
     const bool rounds = table_ != nullptr && !holds(*table_, table);
-    return (rounds ? table_->unit_roundoff() * std::fabs(value) + half_subnormal(*table_) : 0) +
-           (contract_.flushes ? kLeastNormal : 0);
+    return (rounds ? table_->unit_roundoff() * std::fabs(value) + half_subnormal(*table_) : 0) + flushed();
   };
   return {0, 0, entry(cos), entry(sin)};
 }
@@ -387,10 +401,19 @@ PairBound Bounds::given(double cos, double sin, const Format& table) const {
 double Bounds::frequency_output(std::int64_t pair) const {
   if (contract_.frequency != Contract::Frequency::exact) return frequency(pair) * kInflate;
   const double w = inv_freq_[static_cast<std::size_t>(pair)];
-  return w == 0 ? 0 : (kUnit * w + kHalfSubnormal) * kInflate;
+  return w == 0 ? 0 : (kUnit * w + kHalfSubnormal + (contract_.flushes ? kLeastNormal : 0)) * kInflate;
+}
+
+double Bounds::flushed() const {
+  if (!contract_.flushes) return 0;
+  double least = std::max(kLeastNormal, power_of_two(output_->emin));
+  if (arithmetic_->precision < kFloat32.precision) least = std::max(least, power_of_two(arithmetic_->emin));
+  if (table_ != nullptr) least = std::max(least, power_of_two(table_->emin));
+  return least;
 }
 
 double Bounds::stored(double error, double value) const {
+  if (factor_ > output_->largest / 2) return std::numeric_limits<double>::infinity();
   if (holds(*output_, table_ != nullptr ? *table_ : kFloat32)) return error * kInflate;
   return (error + std::max(output_->unit_roundoff() * (std::fabs(value) + error), half_subnormal(*output_))) *
          kInflate;
@@ -420,15 +443,15 @@ double Bounds::rotation(const PairBound& at, double x_a, double x_b, double cos,
   const double with_sin = b * size(sin, at.sin);
   const double products =
       contract_.arithmetic == Contract::Arithmetic::fma ? std::max(with_cos, with_sin) : with_cos + with_sin;
-  const double flushed = contract_.flushes ? (2 * factor_ + 3) * kLeastNormal : 0;
+  const double lost = (2 * factor_ + 3) * flushed();
   return (a * at.cos + b * at.sin + arithmetic_->unit_roundoff() * products +
-          2 * half_subnormal(*arithmetic_) + flushed) *
+          2 * half_subnormal(*arithmetic_) + lost) *
          kInflate;
 }
 
 double Bounds::settled(double error, double value) const {
   const double unit = arithmetic_->unit_roundoff();
-  const double summed = error * (1 + unit) + unit * std::fabs(value);
+  const double summed = error * (1 + unit) + unit * std::fabs(value) + flushed();
   if (holds(*output_, *arithmetic_)) return summed * kInflate;
   return (summed +
           std::max(output_->unit_roundoff() * (std::fabs(value) + summed), half_subnormal(*output_))) *
@@ -445,6 +468,7 @@ ElementBound Bounds::rotated(const PairBound& at, double rotation, double value,
 /// The roundings of the two sums are u |y_a| and u |y_b|: u |y| together, and so with the output's; the half
 /// subnormals of the latter add up to sqrt(2) of one.
 double Bounds::rotation_error(double rotation_a, double rotation_b, double norm) const {
+  if (norm > largest_norm_) return std::numeric_limits<double>::infinity();
   const double error = settled(std::hypot(rotation_a, rotation_b), norm);
   return holds(*output_, *arithmetic_) ? error : error + half_subnormal(*output_);
 }

@@ -32,12 +32,12 @@ struct Contract {
   std::string name;
   Frequency frequency = Frequency::f32;
   Angle angle = Angle::f32;
-  /// Bare cos and sin are within this many u = 2^-24, absolutely; none ("approx"): within 2^-21 for angles
-  /// up to pi, and in proportion to the angle beyond.
+  /// Bare cos and sin are within this many u = 2^-24, absolutely, as stored in float32; none ("approx"):
+  /// within 2^-21 for angles up to pi, and in proportion to the angle beyond.
   std::optional<double> trig_ulp = 1;
   Table table = Table::none;
   Arithmetic arithmetic = Arithmetic::f32;
-  DType output = DType::f32;  ///< what results are rounded to; a call of fewer bits rounds to those
+  DType output = DType::f32;  ///< what results of float32 calls are rounded to; those of 16 bits to their own
   bool flushes = false;       ///< subnormal operands and results may count as 0
   bool bits_exact = false;    ///< the bitwise laws are claimed
 
@@ -84,7 +84,7 @@ class Bounds {
   /// The format that results are rounded to: errors in ulp and pair_ulp are measured in it.
   [[nodiscard]] const Format& output() const { return *output_; }
   /// Where A times the norm of a pair is above this, an intermediate result may overflow: such elements are
-  /// exempt and counted.
+  /// exempt and counted. Bounds of such pairs, and of tables that may overflow, are infinite.
   [[nodiscard]] double largest_norm() const { return largest_norm_; }
   /// |w~ - w| of a stored frequency, rad per position.
   [[nodiscard]] double frequency(std::int64_t pair) const {
@@ -116,6 +116,8 @@ class Bounds {
   [[nodiscard]] double settled(double error, double value) const;
 
  private:
+  /// The least normal number of the formats in use: what flushing may lose.
+  [[nodiscard]] double flushed() const;
   /// `error` of a table entry before its rounding to the output, and after.
   [[nodiscard]] double stored(double error, double value) const;
 

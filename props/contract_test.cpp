@@ -143,6 +143,46 @@ TEST(contract, weaker_kernels_break_stronger_contracts) {
   EXPECT_FALSE(breaks("scalar", "f32-table"));
 }
 
+// Extremes at which formats end: no kernel that keeps its contract fails, in any law.
+TEST(contract, nobody_fails_where_formats_end) {
+  const std::vector<Rope> encodings = {
+      rope_of("rope(dim=8,theta=10000,scaling=yarn(factor=4,original=64,attention_factor=100000))"),
+      rope_of("rope(dim=8,theta=10000,scaling=yarn(factor=4,original=64,attention_factor=20000))"),
+      rope_of("rope(dim=8,theta=10000,scaling=yarn(factor=4,original=64,attention_factor=1e-38))"),
+      rope_of("rope(dim=8,theta=10000,scaling=yarn(factor=4,original=64,attention_factor=1e-39))"),
+      rope_of("rope(dim=40,theta=0.9999955453582489,scaling=linear(factor=3.1682301988938107e-37))"),
+      rope_of("rope(dim=2,theta=1.0252462977172661e-05,scaling=yarn(factor=20788.26038155935,original=1))"),
+      rope_of(
+          "rope(dim=4,theta=0.01012478434318419,scaling=llama3(factor=11.5,low=1,high=1.001,original=1))"),
+  };
+  for (const Kernel& kernel : own_kernels()) {
+    if (!kernel.unavailable.empty()) continue;
+    for (const Law& law : laws()) {
+      if (!law.needs_encoding) continue;
+      for (const Operation operation : law.operations) {
+        if (!kernel.offers(operation)) continue;
+        for (const Rope& rope : encodings) {
+          Truths truths;
+          const Contract contract = claimed_contract(kernel);
+          for (std::uint64_t draw = 0; draw < 3; ++draw) {
+            const std::optional<CaseSpace> space = law.space(rope, 4096, draw);
+            if (!space) continue;
+            for (const DType dtype : dtypes_of(kernel, operation)) {
+              Case c = draw_case(*space, 7, draw);
+              c.dtype = dtype;
+              c.table = dtype;
+              const Outcome outcome = run_trial(law, {c, operation, kernel, contract, truths});
+              EXPECT_NE(outcome.verdict, Verdict::fail)
+                  << kernel.name << " " << law.id << " " << to_string(c);
+              EXPECT_NE(outcome.verdict, Verdict::crashed) << outcome.reason;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST(contract, given_table_claims_nothing_of_angles) {
   Truths truths;
   const Law law = rope_elementwise();

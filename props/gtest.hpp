@@ -12,7 +12,7 @@
 
 namespace sextant {
 
-/// What the laws are tried on. Without subjects: a plain rotary encoding in each pairing that the kernel has;
+/// What the laws are tried on. Without subjects: usual_subjects(kernel);
 /// laws of scalings add theirs.
 struct KernelTestOptions {
   std::vector<Subject> subjects;
@@ -72,7 +72,7 @@ class KernelTest : public testing::Test {
     record.dtype = wanted.c.dtype;
     record.contract = wanted.contract;
     if (outcome.verdict > Verdict::pass) GTEST_SKIP() << outcome.reason;
-    EXPECT_EQ(outcome.verdict, Verdict::pass) << text_of(record);
+    if (outcome.verdict != Verdict::pass) ADD_FAILURE() << text_of(record);
   }
 
   static std::string text_of(const VerdictRecord& record) {
@@ -95,6 +95,30 @@ class KernelTest : public testing::Test {
   std::shared_ptr<const SuiteOptions> suite_;
 };
 
+/// Each pairing of a kernel plain, and its first with every scaling: what the kernel does not take, its
+/// `declines` says.
+[[nodiscard]] inline std::vector<Subject> usual_subjects(const Kernel& kernel) {
+  std::vector<Subject> subjects;
+  const auto add = [&](const std::string& text, Pairing pairing) {
+    Rope rope = std::get<Rope>(parse_encoding(text));
+    rope.pairing = pairing;
+    subjects.push_back({std::nullopt, rope, 4096});
+  };
+  for (const Pairing pairing : kernel.capabilities.pairings) add("rope(dim=128,theta=10000)", pairing);
+  if (kernel.capabilities.pairings.empty()) return subjects;
+  for (const char* text :
+       {"rope(head_dim=64,dim=32,theta=10000)", "rope(dim=64,theta=10000,scaling=linear(factor=4))",
+        "rope(dim=64,theta=10000,scaling=ntk(factor=4))",
+        "rope(dim=64,theta=10000,scaling=alpha(alpha=1000))",
+        "rope(dim=64,theta=10000,scaling=dynamic(factor=2,max_position=2048))",
+        "rope(dim=64,theta=150000,scaling=yarn(factor=32,original=4096))",
+        "rope(dim=64,theta=500000,scaling=llama3(factor=8,low=1,high=4,original=8192))",
+        "rope(dim=4,theta=10000,scaling=longrope(original=4096,factor=32,short=[1,1.5],long=[2,64.5]))",
+        "rope(dim=64,theta=1000000,scaling=proportional(fraction=0.25))"})
+    add(text, kernel.capabilities.pairings.front());
+  return subjects;
+}
+
 /// Registers the test LAW/KERNEL.OPERATION for every law and operation, and OPERATION_bf16 or _f16 where the
 /// kernel claims those; call it before RUN_ALL_TESTS, from main or from the initialiser of a global. With
 /// SEXTANT_REPLAY='..' in the environment, as a failure prints it, the test program runs that one case alone.
@@ -107,10 +131,7 @@ inline int register_kernel_tests(const Kernel& kernel, const KernelTestOptions& 
   suite.cases = options.cases;
   suite.seed = options.seed;
   suite.drift = false;
-  for (const Pairing pairing : kernel.capabilities.pairings) {
-    if (options.subjects.empty())
-      suite.subjects.push_back({std::nullopt, Rope{128, 128, 10000, pairing, +1, {}}, 4096});
-  }
+  if (options.subjects.empty()) suite.subjects = usual_subjects(kernel);
   static const testing::Environment* const watching = testing::AddGlobalTestEnvironment(new ReplayMatched);
   (void)watching;
   int tests = 0;

@@ -7,6 +7,7 @@
 
 #include "sextant/props/guarded.hpp"
 #include "sextant/reference/error.hpp"
+#include "sextant/reference/oracle/environment.hpp"
 
 namespace sextant {
 
@@ -111,10 +112,9 @@ std::optional<std::string> why_not(const Kernel& kernel, Operation operation, co
   return std::nullopt;
 }
 
-Outcome run_trial(const Law& law, const Trial& trial) {
-  if (!trial.kernel.unavailable.empty()) return {Verdict::unavailable, {}, trial.kernel.unavailable};
-  if (std::optional<std::string> reason = why_not(trial.kernel, trial.operation, trial.c))
-    return unsupported(*reason);
+namespace {
+
+Outcome judged_by(const Law& law, const Trial& trial) {
   try {
     const Contract contract = for_output(trial.contract, trial.c.dtype);
     if (!trial.c.layout) return law.check({trial.c, trial.operation, trial.kernel, contract, trial.truths});
@@ -132,6 +132,21 @@ Outcome run_trial(const Law& law, const Trial& trial) {
   } catch (const std::exception& error) {
     return {Verdict::crashed, {}, error.what()};
   }
+}
+
+}  // namespace
+
+Outcome run_trial(const Law& law, const Trial& trial) {
+  if (!trial.kernel.unavailable.empty()) return {Verdict::unavailable, {}, trial.kernel.unavailable};
+  if (std::optional<std::string> reason = why_not(trial.kernel, trial.operation, trial.c))
+    return unsupported(*reason);
+  const FloatingPointMode mode;
+  Outcome outcome = judged_by(law, trial);
+  if (FloatingPointMode() == mode) return outcome;
+  // Whatever was computed since then cannot be trusted.
+  mode.restore();
+  trial.truths.forget();
+  return {Verdict::fail, {}, "the kernel left the rounding mode or the handling of subnormals changed"};
 }
 
 Contract claimed_contract(const Kernel& kernel) {

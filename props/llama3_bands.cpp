@@ -22,7 +22,7 @@ Outcome check(const Trial& trial) {
     const Wide divided = Wide(kept.value() / llama3.factor);
     const double slack = f.bounds.frequency_output(k) + divided.value() * 0x1p-50;
     f.judge(k, got, f.want.inv_freq[i], f.bounds.frequency_output(k), "inv_freq");
-    if (llama3.high <= llama3.low || llama3.factor < 1) continue;
+    if (llama3.high <= llama3.low || llama3.factor < 1 || f.scaled.theta <= 1) continue;
     const double wavelength = 2 * std::numbers::pi / kept.value();
     const auto length = static_cast<double>(llama3.original);
     if (wavelength < length / llama3.high * (1 - 1e-9))

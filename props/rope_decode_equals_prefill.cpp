@@ -11,6 +11,7 @@
 #include "sextant/fixtures/layout.hpp"
 #include "sextant/props/guarded.hpp"
 #include "sextant/props/rotation_law.hpp"
+#include "sextant/reference/error.hpp"
 
 namespace sextant {
 namespace {
@@ -136,6 +137,8 @@ void judge_cache(const Case& c, std::int64_t base, const Run& run, Measure& meas
 
 Outcome check(const Trial& trial) {
   const Case& c = trial.c;
+  if (c.shift < 1)
+    throw InputError("rope_decode_equals_prefill: shift, the past length and 1, must be at least 1");
   const std::int64_t base = c.shift - 1;
   std::vector<std::int64_t> positions(c.positions.size());
   std::iota(positions.begin(), positions.end(), base);

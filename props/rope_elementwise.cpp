@@ -114,9 +114,10 @@ Law rope_elementwise() {
   law.operations = {Operation::rotate, Operation::tables, Operation::rotate_with_tables,
                     Operation::rotate_backward};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t) -> std::optional<CaseSpace> {
+                 std::uint64_t draw) -> std::optional<CaseSpace> {
     CaseSpace space = space_of(*rope, context);
     space.negative_positions = true;
+    space.large = draw % 8 == 0;
     return space;
   };
   law.check = [](const Trial& trial) {

@@ -70,6 +70,10 @@ Outcome check_tables(const Trial& trial) {
       const auto k = static_cast<std::size_t>(i);
       const PairBound at = bounds.pair(i, position, row.cos[k].value(), row.sin[k].value());
       const Pair<Wide> entry = table_pair(tables, rope, s, i);
+      if (bounds.entries_error(at) >= kNoClaim * factor.value()) {
+        measure.skip();
+        continue;
+      }
       measure.take(norm_error(entry, factor * factor, factor.value()), bounds.entries_error(at),
                    {position, i, "norm", std::hypot(entry.a.value(), entry.b.value()), factor.value()});
     }

@@ -279,6 +279,11 @@ SuiteResult& SuiteResult::operator+=(SuiteResult other) {
 }
 
 SuiteResult run_suite(const SuiteOptions& options) {
+  for (const Kernel& kernel : options.kernels) {
+    const auto printable = [](char ch) { return ch > ' ' && ch <= '~'; };
+    if (kernel.name.empty() || !std::all_of(kernel.name.begin(), kernel.name.end(), printable))
+      throw InputError("a kernel's name must be of printable ASCII characters without spaces");
+  }
   SuiteResult result;
   Truths truths;
   for (const Law& law : options.laws) {

@@ -1,5 +1,7 @@
 #include "sextant/props/suite.hpp"
 
+#include <cfenv>
+
 #include "sextant/fixtures/layout.hpp"
 #include "sextant/props/law_test.hpp"
 #include "sextant/reference/error.hpp"
@@ -82,6 +84,32 @@ TEST(suite, a_kernel_that_throws_is_crashed_or_unsupported_and_the_run_goes_on) 
     if (record.kernel == "refusing") {
       EXPECT_EQ(record.verdict, Verdict::unsupported);
     }
+  }
+}
+
+TEST(suite, a_kernel_that_leaves_the_rounding_mode_changed_fails_and_harms_nobody) {
+  Kernel upward = scalar_kernel();
+  upward.name = "upward";
+  upward.rotate = [right = upward.rotate](const RotateCall& call) {
+    right(call);
+    std::fesetround(FE_UPWARD);
+  };
+  const SuiteResult result = run_suite(small_suite({upward, scalar_kernel()}));
+  EXPECT_EQ(std::fegetround(), FE_TONEAREST);
+  for (const VerdictRecord& record : result.verdicts) {
+    if (record.kernel == "scalar") {
+      EXPECT_EQ(record.verdict, Verdict::pass) << record.law;
+    } else if (record.operation == Operation::rotate && record.cases > 0) {
+      EXPECT_TRUE(record.verdict == Verdict::fail || record.verdict == Verdict::unsupported) << record.law;
+    }
+  }
+}
+
+TEST(suite, a_name_that_would_break_a_replay_is_refused) {
+  for (const char* name : {"", "two words", "tab\t", "\xff"}) {
+    Kernel kernel = scalar_kernel();
+    kernel.name = name;
+    EXPECT_THROW((void)run_suite(small_suite({kernel})), InputError);
   }
 }
 

@@ -22,7 +22,8 @@ Outcome check(const Trial& trial) {
                            ? *yarn.factor
                            : static_cast<double>(*yarn.max_position) / static_cast<double>(yarn.original);
   const YarnRamp ramp = decide_yarn_ramp(f.scaled, yarn);
-  const bool proper = scale >= 1 && yarn.beta_fast > yarn.beta_slow && ramp.order > 0 && !ramp.widened;
+  const bool proper =
+      f.scaled.theta > 1 && scale >= 1 && yarn.beta_fast > yarn.beta_slow && ramp.order > 0 && !ramp.widened;
   for (std::int64_t k = 0; k < f.scaled.pairs(); ++k) {
     const auto i = static_cast<std::size_t>(k);
     const Wide got = f.got.inv_freq[i];

@@ -28,6 +28,22 @@ std::string where(const VerdictRecord& record) {
   return record.model.value_or(record.encoding.value_or("any encoding"));
 }
 
+/// What kept checks of a kernel from passing or failing, most of them first.
+std::string not_offered(const std::vector<const Group*>& groups) {
+  std::map<std::string, std::size_t> counts;
+  for (const Group* group : groups) {
+    if (group->passed < group->judged && !group->reason.empty())
+      counts[group->reason] += group->judged - group->passed;
+  }
+  std::vector<std::pair<std::string, std::size_t>> sorted(counts.begin(), counts.end());
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  std::string text;
+  for (const auto& [reason, count] : sorted)
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, reason);
+  return text;
+}
+
 std::string in_dtype(const VerdictRecord& record) {
   return record.dtype == DType::f32 ? "" : fmt::format(" in {}", to_string(record.dtype));
 }
@@ -157,11 +173,11 @@ void add_groups(const Run& run, const Painter& painter, std::string& text) {
     const std::string near =
         nearest ? fmt::format("{}: {} on {}", share_of(*nearest->worst), nearest->law, where(*nearest->worst))
                 : sum.reason;
-    const bool some_not_offered = nearest && sum.passed < sum.judged && !sum.reason.empty();
+    const std::string rest = nearest ? not_offered(list) : "";
     text += fmt::format("{:<{}}  {:<40} {} {:>4}/{:<4}  {:>6}  {}{}{}\n", kernel, width,
                         fmt::format("{} checks (law on operation)", list.size()),
                         painter.verdict(sum.verdict, 12), sum.passed, sum.judged, sum.cases, near,
-                        some_not_offered ? "; " : "", some_not_offered ? sum.reason : "");
+                        rest.empty() ? "" : "; ", rest);
   }
   if (left_out > 0) text += fmt::format("... and {} more lines: see --json\n", left_out);
 }
@@ -279,8 +295,9 @@ std::string to_text(const Run& run, bool colours) {
 }
 
 std::string to_text(const Replay& replay, const Outcome& outcome) {
-  std::string text = fmt::format("{} on {}, {} under {}: {}\n", replay.kernel, to_string(replay.operation),
-                                 replay.law, replay.contract, to_string(outcome.verdict));
+  std::string text =
+      fmt::format("{} on {}, {} under {}: {}\n", replay.kernel, to_string(replay.operation), replay.law,
+                  replay.contract + (replay.bits_exact ? "+bits" : ""), to_string(outcome.verdict));
   const Measure& measure = outcome.measure;
   if (measure.witness) {
     const Witness& w = *measure.witness;

@@ -1,5 +1,9 @@
 #include "sextant/reference/oracle/environment.hpp"
 
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
 #include <cfenv>
 #include <limits>
 #include <stdexcept>
@@ -28,6 +32,21 @@ double contraction_residue() {
 }
 
 }  // namespace
+
+FloatingPointMode::FloatingPointMode() : control_(0) {
+  std::fegetenv(&environment_);
+#if defined(__x86_64__)
+  constexpr unsigned kControl = 0xe040;  // rounding, FTZ, DAZ
+  control_ = _mm_getcsr() & kControl;
+#else
+  // Two results that flushing and rounding change.
+  control_ = static_cast<unsigned>(std::fegetround()) << 2 |
+             (opaque(0x1p-1022) * opaque(0.5) == 0 ? 1U : 0U) |
+             (opaque(std::numeric_limits<double>::denorm_min()) * opaque(0x1p100) == 0 ? 2U : 0U);
+#endif
+}
+
+void FloatingPointMode::restore() const { std::fesetenv(&environment_); }
 
 void check_floating_point() {
   const double least = std::numeric_limits<double>::denorm_min();
