@@ -393,6 +393,7 @@ PairBound Bounds::pair(std::int64_t pair, std::int64_t position, double cos, dou
 PairBound Bounds::given(double cos, double sin, const Format& table) const {
   const auto entry = [&](double value) {
     const bool rounds = table_ != nullptr && !holds(*table_, table);
+    if (rounds && std::fabs(value) > table_->largest / 2) return std::numeric_limits<double>::infinity();
     return (rounds ? table_->unit_roundoff() * std::fabs(value) + half_subnormal(*table_) : 0) + flushed();
   };
   return {0, 0, entry(cos), entry(sin)};

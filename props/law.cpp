@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "sextant/fixtures/calls.hpp"
 #include "sextant/props/guarded.hpp"
 #include "sextant/reference/error.hpp"
 #include "sextant/reference/oracle/environment.hpp"
@@ -114,13 +115,39 @@ std::optional<std::string> why_not(const Kernel& kernel, Operation operation, co
 
 namespace {
 
+/// Calls `serve`; throws Misbehaved, and puts things right, where it leaves this thread rounding differently.
+template <class Call>
+void call_watched(const std::function<void(const Call&)>& serve, const Call& call) {
+  const FloatingPointMode mode;
+  const auto left_alone = [&] {
+    if (FloatingPointMode() == mode) return true;
+    mode.restore();
+    return false;
+  };
+  try {
+    serve(call);
+  } catch (...) {
+    (void)left_alone();
+    throw;
+  }
+  if (!left_alone())
+    throw Misbehaved("the kernel left the rounding mode or the handling of subnormals changed");
+}
+
+/// The kernel with every call watched, in the one layout where one is asked for.
+Kernel watched(Kernel kernel, const std::optional<Layout>& layout) {
+  visit_operations([&](Operation, auto function) {
+    auto& serve = kernel.*function;
+    if (serve) serve = [right = std::move(serve)](const auto& call) { call_watched(right, call); };
+  });
+  if (layout) kernel.capabilities.layouts = {*layout};
+  return kernel;
+}
+
 Outcome judged_by(const Law& law, const Trial& trial) {
   try {
     const Contract contract = for_output(trial.contract, trial.c.dtype);
-    if (!trial.c.layout) return law.check({trial.c, trial.operation, trial.kernel, contract, trial.truths});
-    Kernel kernel = trial.kernel;
-    kernel.capabilities.layouts = {*trial.c.layout};
-    return law.check({trial.c, trial.operation, kernel, contract, trial.truths});
+    return law.check({trial.c, trial.operation, trial.kernel, contract, trial.truths});
   } catch (const Refused& refused) {
     return unsupported(refused.what());
   } catch (const Misbehaved& fault) {
@@ -140,13 +167,8 @@ Outcome run_trial(const Law& law, const Trial& trial) {
   if (!trial.kernel.unavailable.empty()) return {Verdict::unavailable, {}, trial.kernel.unavailable};
   if (std::optional<std::string> reason = why_not(trial.kernel, trial.operation, trial.c))
     return unsupported(*reason);
-  const FloatingPointMode mode;
-  Outcome outcome = judged_by(law, trial);
-  if (FloatingPointMode() == mode) return outcome;
-  // Whatever was computed since then cannot be trusted.
-  mode.restore();
-  trial.truths.forget();
-  return {Verdict::fail, {}, "the kernel left the rounding mode or the handling of subnormals changed"};
+  const Kernel kernel = watched(trial.kernel, trial.c.layout);
+  return judged_by(law, {trial.c, trial.operation, kernel, trial.contract, trial.truths});
 }
 
 Contract claimed_contract(const Kernel& kernel) {
