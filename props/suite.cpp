@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "sextant/props/call.hpp"
+#include "sextant/reference/distance.hpp"
 #include "sextant/reference/error.hpp"
 #include "sextant/reference/oracle/audit.hpp"
 #include "sextant/reference/rope.hpp"
@@ -325,6 +326,18 @@ SuiteResult run_suite(const SuiteOptions& options) {
   return result;
 }
 
+namespace {
+
+std::size_t bin_of(double ulp) {
+  if (ulp <= 0.5) return 0;
+  if (!(ulp <= 0x1p23)) return DriftRecord::kBins - 1;
+  int exponent = 0;
+  const bool power = std::frexp(ulp, &exponent) == 0.5;  // ulp in [2^(exponent-1), 2^exponent)
+  return static_cast<std::size_t>(exponent + (power ? 0 : 1));
+}
+
+}  // namespace
+
 DriftRecord measure_drift(const Kernel& kernel, const Subject& subject, Truths& truths) {
   constexpr std::int64_t kDense = 64;
   constexpr std::int64_t kPerOctave = 7;
@@ -342,6 +355,8 @@ DriftRecord measure_drift(const Kernel& kernel, const Subject& subject, Truths& 
   drift.context = subject.context;
   std::vector<std::int64_t> rows(positions.begin(), positions.end());
   drift.positions = static_cast<std::int64_t>(rows.size());
+  drift.ulp_histogram.assign(DriftRecord::kBins, 0);
+  const std::int64_t blocks = std::min(DriftRecord::kBlocks, subject.rope.pairs());
 
   const Rope& rope = subject.rope;
   const KernelTables tables = kernel_tables(kernel, rope, subject.context, rows);
@@ -352,7 +367,8 @@ DriftRecord measure_drift(const Kernel& kernel, const Subject& subject, Truths& 
     const std::int64_t octave =
         position == 0 ? 0 : std::int64_t{1} << std::ilogb(static_cast<double>(position));
     if (drift.by_octave.empty() || drift.by_octave.back().first != octave)
-      drift.by_octave.push_back({octave, position, 0, 0});
+      drift.by_octave.push_back(
+          {octave, position, 0, 0, std::vector<double>(static_cast<std::size_t>(blocks), 0)});
     DriftRecord::Octave& worst = drift.by_octave.back();
     const ExactRow& row = exact.at(position);
     for (std::int64_t i = 0; i < rope.pairs(); ++i) {
@@ -362,7 +378,16 @@ DriftRecord measure_drift(const Kernel& kernel, const Subject& subject, Truths& 
       const PairBound at = bounds.pair(i, position, c.value(), s.value());
       const auto take = [&](float got, const Wide& want, double bound) {
         const double error = std::isfinite(got) ? std::fabs((Wide(got) - want).value()) : INFINITY;
-        if (error > worst.max_abs) worst = {octave, position, i, error};
+        if (error > worst.max_abs) {
+          worst.position = position;
+          worst.pair = i;
+          worst.max_abs = error;
+        }
+        double& block = worst.blocks[static_cast<std::size_t>(i * blocks / rope.pairs())];
+        block = std::max(block, error);
+        const double ulp = error_ulp(got, want, kFloat32);
+        ++drift.ulp_histogram[bin_of(ulp)];
+        drift.sum += UlpSum::from_ulp(ulp);
         if (error > bound && !drift.leaves_exact_angle) drift.leaves_exact_angle = position;
       };
       take(tables.cos[r * static_cast<std::size_t>(tables.width) + static_cast<std::size_t>(slots.cos)], c,

@@ -9,6 +9,7 @@
 
 #include "sextant/props/law.hpp"
 #include "sextant/reference/oracle/audit.hpp"
+#include "sextant/reference/oracle/tally.hpp"
 
 namespace sextant {
 
@@ -74,10 +75,18 @@ struct DriftRecord {
     std::int64_t first;     ///< positions first .. 2 first - 1 (0: position 0 alone)
     std::int64_t position;  ///< where the worst was
     std::int64_t pair;
-    double max_abs;  ///< worst |entry - truth|
+    double max_abs;              ///< worst |entry - truth|
+    std::vector<double> blocks;  ///< the same of each block of pairs
   };
   std::vector<Octave> by_octave;
   std::int64_t positions = 0;  ///< tried
+
+  /// Pairs fall into this many blocks, or as many as there are: block b holds pairs b n / blocks and up.
+  static constexpr std::int64_t kBlocks = 16;
+  /// Bin 0: correctly rounded; bin i: errors in (2^(i-2), 2^(i-1)] ulp; the last: larger ones and NaN.
+  static constexpr std::size_t kBins = 26;
+  std::vector<std::uint64_t> ulp_histogram;  ///< entries in each bin
+  UlpSum sum;                                ///< of their errors
 };
 
 struct SuiteResult {

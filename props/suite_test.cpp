@@ -173,6 +173,15 @@ TEST(suite, drift_shows_where_the_textbook_kernel_leaves_exact_angle) {
   // 9.3e-3 over every position below 131072; a sample sees at least a quarter of it.
   EXPECT_GT(drift.by_octave.back().max_abs, 2e-3);
   EXPECT_LT(drift.by_octave.back().max_abs, 9.4e-3);
+  ASSERT_EQ(drift.ulp_histogram.size(), DriftRecord::kBins);
+  std::uint64_t entries = 0;
+  for (const std::uint64_t bin : drift.ulp_histogram) entries += bin;
+  EXPECT_EQ(entries, static_cast<std::uint64_t>(2 * 64 * drift.positions));
+  for (const DriftRecord::Octave& octave : drift.by_octave) {
+    ASSERT_EQ(octave.blocks.size(), static_cast<std::size_t>(DriftRecord::kBlocks));
+    EXPECT_EQ(*std::max_element(octave.blocks.begin(), octave.blocks.end()), octave.max_abs);
+    EXPECT_EQ(octave.blocks[static_cast<std::size_t>(octave.pair / 4)], octave.max_abs);
+  }
 }
 
 TEST(suite, bad_replays_are_refused_with_one_line) {

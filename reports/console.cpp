@@ -7,7 +7,8 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
+
+#include "sextant/reports/groups.hpp"
 
 namespace sextant {
 namespace {
@@ -23,10 +24,6 @@ struct Group {
   std::int64_t cases = 0;
   std::string reason;
 };
-
-std::string where(const VerdictRecord& record) {
-  return record.model.value_or(record.encoding.value_or("any encoding"));
-}
 
 /// What kept checks of a kernel from passing or failing, most of them first.
 std::string not_offered(const std::vector<const Group*>& groups) {
@@ -110,7 +107,7 @@ std::string usual_tolerances(const Witness& witness) {
 
 std::string failure_text(const VerdictRecord& record, const Painter& painter) {
   std::string text = fmt::format("{} {}: {} on {}{}, {}", painter.verdict(record.verdict, 0), record.kernel,
-                                 record.law, to_string(record.operation), in_dtype(record), where(record));
+                                 record.law, to_string(record.operation), in_dtype(record), subject_of(record));
   if (record.measure.witness && record.measure.share() > 1) {
     const Witness& w = *record.measure.witness;
     text += fmt::format(": worst {:.4g} {} at position {}, pair {}, bound {:.4g}", record.measure.worst,
@@ -153,7 +150,7 @@ void add_groups(const Run& run, const Painter& painter, std::string& text) {
       continue;
     }
     const std::string near =
-        group.worst ? fmt::format("{}: {}", share_of(*group.worst), where(*group.worst)) : group.reason;
+        group.worst ? fmt::format("{}: {}", share_of(*group.worst), subject_of(*group.worst)) : group.reason;
     text += fmt::format("{:<{}}  {:<40} {} {:>4}/{:<4}  {:>6}  {}\n", group.kernel, width,
                         fmt::format("{} on {}", group.law, to_string(group.operation)),
                         painter.verdict(group.verdict, 12), group.passed, group.judged, group.cases, near);
@@ -171,7 +168,7 @@ void add_groups(const Run& run, const Painter& painter, std::string& text) {
         nearest = group;
     }
     const std::string near =
-        nearest ? fmt::format("{}: {} on {}", share_of(*nearest->worst), nearest->law, where(*nearest->worst))
+        nearest ? fmt::format("{}: {} on {}", share_of(*nearest->worst), nearest->law, subject_of(*nearest->worst))
                 : sum.reason;
     const std::string rest = nearest ? not_offered(list) : "";
     text += fmt::format("{:<{}}  {:<40} {} {:>4}/{:<4}  {:>6}  {}{}{}\n", kernel, width,
@@ -184,22 +181,8 @@ void add_groups(const Run& run, const Painter& painter, std::string& text) {
 
 /// The worst of each kernel, law and operation first, then the rest by how far they exceed their bounds.
 void add_failures(const Run& run, const Painter& painter, std::string& text) {
-  std::vector<const VerdictRecord*> failures;
-  for (const VerdictRecord& record : run.result.verdicts) {
-    if (record.verdict < Verdict::pass) failures.push_back(&record);
-  }
+  const std::vector<const VerdictRecord*> failures = failures_of(run);
   if (failures.empty()) return;
-  std::stable_sort(failures.begin(), failures.end(), [](const VerdictRecord* a, const VerdictRecord* b) {
-    return a->verdict != b->verdict ? a->verdict < b->verdict : a->measure.share() > b->measure.share();
-  });
-  std::set<std::tuple<std::string, std::string, Operation>> seen;
-  std::vector<const VerdictRecord*> first, rest;
-  for (const VerdictRecord* record : failures) {
-    const bool is_first = seen.emplace(record->kernel, record->law, record->operation).second;
-    (is_first ? first : rest).push_back(record);
-  }
-  first.insert(first.end(), rest.begin(), rest.end());
-  failures = std::move(first);
   text += "\n";
   for (std::size_t i = 0; i < std::min(kMostFailures, failures.size()); ++i)
     text += failure_text(*failures[i], painter);
@@ -269,7 +252,7 @@ std::string to_text(const Run& run, bool colours) {
   add_drift(run, text);
   std::set<std::string> encodings;
   for (const VerdictRecord& record : run.result.verdicts)
-    encodings.insert(record.encoding ? where(record) : "");
+    encodings.insert(record.encoding ? subject_of(record) : "");
   encodings.erase("");
   text += fmt::format(
       "\n{} encodings, {} cases, {} positions; {} elements judged, {} without claim (beyond what their "

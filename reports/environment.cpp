@@ -1,6 +1,7 @@
 // The environment of a run.
 #include "sextant/reports/environment.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <hwy/highway.h>
 #include <hwy/targets.h>
@@ -9,6 +10,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <ctime>
 
 #include "sextant/fixtures/generators/case.hpp"
 
@@ -33,6 +35,7 @@ std::string fingerprint() {
 
 Environment this_environment() {
   Environment environment;
+  environment.time = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
   utsname name{};
   if (uname(&name) == 0) {
     environment.host = name.nodename;

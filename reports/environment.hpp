@@ -6,6 +6,7 @@
 namespace sextant {
 
 struct Environment {
+  std::string time;  ///< "2026-01-31T23:59:59Z"
   std::string host;
   std::string system;
   std::string compiler;

@@ -3,61 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <string_view>
+
+#include "sextant/reports/escape.hpp"
 
 namespace sextant {
 namespace {
-
-/// Length of the character of UTF-8 at the start of `text`, 0 where there is none (Unicode 15, table 3-7).
-std::size_t character_at(std::string_view text) {
-  const auto in = [&](std::size_t i, int low, int high) {
-    return i < text.size() && static_cast<unsigned char>(text[i]) >= low &&
-           static_cast<unsigned char>(text[i]) <= high;
-  };
-  const auto tail = [&](std::size_t i) { return in(i, 0x80, 0xbf); };
-  if (in(0, 0x00, 0x7f)) return 1;
-  if (in(0, 0xc2, 0xdf) && tail(1)) return 2;
-  if (in(0, 0xe0, 0xef) && tail(1) && tail(2)) {
-    const bool overlong = in(0, 0xe0, 0xe0) && !in(1, 0xa0, 0xbf);
-    const bool surrogate = in(0, 0xed, 0xed) && !in(1, 0x80, 0x9f);
-    return overlong || surrogate ? 0 : 3;
-  }
-  if (in(0, 0xf0, 0xf4) && tail(1) && tail(2) && tail(3)) {
-    const bool overlong = in(0, 0xf0, 0xf0) && !in(1, 0x90, 0xbf);
-    const bool beyond = in(0, 0xf4, 0xf4) && !in(1, 0x80, 0x8f);
-    return overlong || beyond ? 0 : 4;
-  }
-  return 0;
-}
-
-/// `text` as character data or as an attribute's value. Line ends and tabs are references, which no parser
-/// normalises.
-std::string escaped(std::string_view text) {
-  std::string xml;
-  while (!text.empty()) {
-    const std::size_t length = character_at(text);
-    const std::string_view character = text.substr(0, length == 0 ? 1 : length);
-    text.remove_prefix(character.size());
-    if (length == 0) {
-      xml += "\xef\xbf\xbd";
-    } else if (character == "&") {
-      xml += "&amp;";
-    } else if (character == "<") {
-      xml += "&lt;";
-    } else if (character == ">") {
-      xml += "&gt;";
-    } else if (character == "\"") {
-      xml += "&quot;";
-    } else if (character == "\n" || character == "\t" || character == "\r") {
-      xml += fmt::format("&#{};", static_cast<int>(character[0]));
-    } else if (static_cast<unsigned char>(character[0]) >= 0x20 && character != "\xef\xbf\xbe" &&
-               character != "\xef\xbf\xbf") {
-      xml += character;
-    }
-  }
-  return xml;
-}
 
 std::string message_of(const VerdictRecord& record) {
   if (!record.reason.empty()) return record.reason;
@@ -89,10 +40,10 @@ std::string_view tag_of(Verdict verdict) {
 std::string test_case(std::string_view class_name, std::string_view name, std::string_view tag,
                       std::string_view type, std::string_view message, std::string_view details) {
   const std::string head =
-      fmt::format("<testcase classname=\"{}\" name=\"{}\"", escaped(class_name), escaped(name));
+      fmt::format("<testcase classname=\"{}\" name=\"{}\"", xml_escaped(class_name), xml_escaped(name));
   if (tag.empty()) return fmt::format("{}/>\n", head);
   return fmt::format("{0}><{1} type=\"{2}\" message=\"{3}\">{4}</{1}></testcase>\n", head, tag, type,
-                     escaped(message), escaped(details));
+                     xml_escaped(message), xml_escaped(details));
 }
 
 }  // namespace

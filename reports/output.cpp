@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <set>
 
 #include "sextant/reference/error.hpp"
 
@@ -78,6 +79,15 @@ void check_writable(const std::string& path) {
   if (descriptor < 0) cannot_write(path, errno);
   close(descriptor);
   unlink(temporary.c_str());
+}
+
+void check_outputs(const std::vector<std::string>& paths) {
+  std::set<std::string> seen;
+  for (const std::string& path : paths) {
+    if (path.empty()) continue;
+    check_writable(path);
+    if (!seen.insert(path).second) throw InputError(fmt::format("two options both name {}", path));
+  }
 }
 
 void complain(std::string_view text) {

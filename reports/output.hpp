@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace sextant {
 
@@ -13,6 +14,9 @@ void write_document(const std::string& path, std::string_view content);
 /// Throws InputError unless write_document(path, ..) can be expected to succeed: asked before long work
 /// starts.
 void check_writable(const std::string& path);
+
+/// check_writable for each that is given. Throws InputError too where two of them are the same.
+void check_outputs(const std::vector<std::string>& paths);
 
 /// Prints to standard error; what cannot be said there is dropped, for an error must not become another.
 void complain(std::string_view text);

@@ -1,24 +1,53 @@
-// Writing the run document.
+// Writing, reading and merging run documents.
 #include "sextant/reports/run.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
+
+#include "sextant/fixtures/models/fields.hpp"
+#include "sextant/reference/error.hpp"
+#include "sextant/reports/input.hpp"
 
 namespace sextant {
 namespace {
 
+using nlohmann::json;
 using nlohmann::ordered_json;
 
-ordered_json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
+constexpr int kSchemaVersion = 2;
+constexpr std::size_t kLongText = 160;  // longer encodings stand once, in `encodings`
+constexpr auto kVerdicts = {Verdict::fail, Verdict::crashed,     Verdict::mistrusted, Verdict::undecided,
+                            Verdict::pass, Verdict::unavailable, Verdict::unsupported};
 
 template <class T>
 ordered_json or_null(const std::optional<T>& value) {
   return value ? ordered_json(*value) : ordered_json(nullptr);
 }
+
+ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
+/// The encodings of a document by their place in its list.
+class Encodings {
+ public:
+  ordered_json name(const std::optional<std::string>& text) {
+    if (!text || text->size() <= kLongText) return or_null(text);
+    const auto [at, is_new] = places_.emplace(*text, list_.size());
+    if (is_new) list_.push_back(*text);
+    return fmt::format("@{}", at->second);
+  }
+  [[nodiscard]] const ordered_json& list() const { return list_; }
+
+ private:
+  std::map<std::string, std::size_t> places_;
+  ordered_json list_ = ordered_json::array();
+};
 
 ordered_json witness_of(const std::optional<Witness>& witness) {
   if (!witness) return nullptr;
@@ -29,53 +58,183 @@ ordered_json witness_of(const std::optional<Witness>& witness) {
           {"want", number(witness->want)}};
 }
 
-ordered_json verdict_of(const VerdictRecord& record) {
-  const bool measured = record.measure.witness.has_value();
-  return {
-      {"law", record.law},
-      {"kernel", record.kernel},
-      {"model", or_null(record.model)},
-      {"encoding", or_null(record.encoding)},
-      {"operation", to_string(record.operation)},
-      {"dtype", to_string(record.dtype)},
-      {"contract", record.contract},
-      {"verdict", to_string(record.verdict)},
-      {"reason", record.reason.empty() ? ordered_json(nullptr) : ordered_json(record.reason)},
-      {"measure", record.measure.unit.empty() ? ordered_json(nullptr) : ordered_json(record.measure.unit)},
-      {"worst", measured ? number(record.measure.worst) : ordered_json(nullptr)},
-      {"bound", measured ? number(record.measure.bound) : ordered_json(nullptr)},
-      {"witness", witness_of(record.witness)},
-      {"cases", record.cases},
-      {"elements", record.measure.elements},
-      {"no_claim", record.measure.no_claim},
-      {"diagnosis", nullptr},
-      {"replay", record.replay.empty() ? ordered_json(nullptr) : ordered_json(record.replay)}};
+/// An error of 0 needs no witness: half of a document would be such.
+ordered_json verdict_of(const VerdictRecord& record, Encodings& encodings) {
+  const Measure& measure = record.measure;
+  const bool measured = measure.witness.has_value();
+  const bool bad = record.verdict < Verdict::pass;
+  return {{"law", record.law},
+          {"kernel", record.kernel},
+          {"model", or_null(record.model)},
+          {"encoding", encodings.name(record.encoding)},
+          {"operation", to_string(record.operation)},
+          {"dtype", to_string(record.dtype)},
+          {"contract", record.contract},
+          {"verdict", to_string(record.verdict)},
+          {"reason", text_or_null(record.reason)},
+          {"measure", text_or_null(measure.unit)},
+          {"worst", measured ? number(measure.worst) : ordered_json(nullptr)},
+          {"bound", measured ? number(measure.bound) : ordered_json(nullptr)},
+          {"witness", bad || measure.worst > 0 ? witness_of(record.witness) : ordered_json(nullptr)},
+          {"cases", record.cases},
+          {"elements", measure.elements},
+          {"no_claim", measure.no_claim},
+          {"diagnosis", nullptr},
+          {"replay", text_or_null(record.replay)}};
 }
 
-ordered_json drift_of(const DriftRecord& drift) {
+/// Blocks are for pictures: rounded to three digits.
+ordered_json drift_of(const DriftRecord& drift, Encodings& encodings) {
   ordered_json octaves = ordered_json::array();
   for (const DriftRecord::Octave& octave : drift.by_octave) {
+    ordered_json blocks = ordered_json::array();
+    for (const double block : octave.blocks)
+      blocks.push_back(std::isfinite(block) ? number(std::stod(fmt::format("{:.2e}", block)))
+                                            : number(block));
     octaves.push_back({{"first", octave.first},
                        {"position", octave.position},
                        {"pair", octave.pair},
-                       {"max_abs", number(octave.max_abs)}});
+                       {"max_abs", number(octave.max_abs)},
+                       {"blocks", std::move(blocks)}});
   }
-  return {{"kernel", drift.kernel},         {"model", or_null(drift.model)},
-          {"encoding", drift.encoding},     {"context", drift.context},
-          {"positions", drift.positions},   {"leaves_exact_angle", or_null(drift.leaves_exact_angle)},
+  return {{"kernel", drift.kernel},
+          {"model", or_null(drift.model)},
+          {"encoding", encodings.name(drift.encoding)},
+          {"context", drift.context},
+          {"positions", drift.positions},
+          {"leaves_exact_angle", or_null(drift.leaves_exact_angle)},
+          {"mean_ulp", number(mean_ulp(drift))},
+          {"sum_ulp_2_16", hex_of(drift.sum)},
+          {"ulp_histogram", drift.ulp_histogram},
           {"by_octave", std::move(octaves)}};
+}
+
+std::string dump(const ordered_json& value, int indent = -1) {
+  return value.dump(indent, ' ', false, ordered_json::error_handler_t::replace);
+}
+
+/// ", "key": [..]" with a line for each entry.
+template <class Records, class Write>
+void add_lines(const char* key, const Records& records, const Write& write, std::string& text) {
+  text += fmt::format(",\n \"{}\": [", key);
+  bool first = true;
+  for (const auto& record : records) {
+    text += first ? "\n  " : ",\n  ";
+    text += dump(write(record));
+    first = false;
+  }
+  text += first ? "]" : "\n ]";
+}
+
+// ---- reading ----
+
+std::optional<std::string> optional_text(const json& object, const char* key, const std::string& file) {
+  if (at(object, key, file).is_null()) return std::nullopt;
+  return text_at(object, key, file);
+}
+
+std::int64_t count_at(const json& object, const char* key, const std::string& file) {
+  const auto count = integer_at<std::int64_t>(object, key, file);
+  if (count < 0) refuse(file, fmt::format("{} is negative", key));
+  return count;
+}
+
+std::optional<std::string> encoding_in(const json& object, const json& encodings, const std::string& file) {
+  std::optional<std::string> name = optional_text(object, "encoding", file);
+  if (!name || !name->starts_with('@')) return name;
+  const std::string digits = name->substr(1);
+  const bool whole =
+      !digits.empty() && digits.size() < 10 && digits.find_first_not_of("0123456789") == std::string::npos;
+  const std::size_t place = whole ? std::stoul(digits) : encodings.size();
+  if (place >= encodings.size() || !encodings[place].is_string())
+    refuse(file, fmt::format("encoding {} is not in encodings", shown_text(*name)));
+  return encodings[place].get<std::string>();
+}
+
+std::optional<Witness> witness_in(const json& object, const std::string& file) {
+  if (object.is_null()) return std::nullopt;
+  return Witness{integer_at<std::int64_t>(object, "position", file),
+                 integer_at<std::int64_t>(object, "pair", file), text_at(object, "function", file),
+                 number_at(object, "got", file), number_at(object, "want", file)};
+}
+
+VerdictRecord verdict_in(const json& object, const json& encodings, const std::string& file) {
+  VerdictRecord record;
+  record.law = text_at(object, "law", file);
+  record.kernel = text_at(object, "kernel", file);
+  record.model = optional_text(object, "model", file);
+  record.encoding = encoding_in(object, encodings, file);
+  const std::optional<Operation> operation = parse_operation(text_at(object, "operation", file));
+  if (!operation) refuse(file, "an operation is unknown");
+  record.operation = *operation;
+  const std::optional<DType> dtype = parse_dtype(text_at(object, "dtype", file));
+  if (!dtype) refuse(file, "a dtype is unknown");
+  record.dtype = *dtype;
+  record.contract = text_at(object, "contract", file);
+  const std::string name = text_at(object, "verdict", file);
+  const auto verdict = std::find_if(kVerdicts.begin(), kVerdicts.end(),
+                                    [&](Verdict value) { return to_string(value) == name; });
+  if (verdict == kVerdicts.end()) refuse(file, fmt::format("verdict {} is unknown", shown_text(name)));
+  record.verdict = *verdict;
+  record.reason = optional_text(object, "reason", file).value_or("");
+  record.measure.unit = optional_text(object, "measure", file).value_or("");
+  record.witness = witness_in(at(object, "witness", file), file);
+  if (!at(object, "worst", file).is_null()) {
+    record.measure.worst = number_at(object, "worst", file);
+    record.measure.bound = number_at(object, "bound", file);
+    if (!(record.measure.worst >= 0) || !(record.measure.bound >= 0))
+      refuse(file, "worst or bound is negative or no number");
+    record.measure.witness = record.witness.value_or(Witness{});
+  }
+  record.cases = count_at(object, "cases", file);
+  record.measure.elements = count_at(object, "elements", file);
+  record.measure.no_claim = count_at(object, "no_claim", file);
+  record.replay = optional_text(object, "replay", file).value_or("");
+  return record;
+}
+
+DriftRecord drift_in(const json& object, const json& encodings, const std::string& file) {
+  DriftRecord drift;
+  drift.kernel = text_at(object, "kernel", file);
+  drift.model = optional_text(object, "model", file);
+  drift.encoding = encoding_in(object, encodings, file).value_or("");
+  drift.context = count_at(object, "context", file);
+  drift.positions = count_at(object, "positions", file);
+  if (!at(object, "leaves_exact_angle", file).is_null())
+    drift.leaves_exact_angle = integer_at<std::int64_t>(object, "leaves_exact_angle", file);
+  hex_at(object, "sum_ulp_2_16", file, drift.sum.high, drift.sum.low);
+  for (const json& bin : list_at(object, "ulp_histogram", file)) {
+    if (!bin.is_number_unsigned()) refuse(file, "ulp_histogram holds no counts");
+    drift.ulp_histogram.push_back(bin.get<std::uint64_t>());
+  }
+  if (drift.ulp_histogram.size() != DriftRecord::kBins) refuse(file, "ulp_histogram has other bins");
+  for (const json& entry : list_at(object, "by_octave", file)) {
+    DriftRecord::Octave octave{count_at(entry, "first", file),
+                               count_at(entry, "position", file),
+                               count_at(entry, "pair", file),
+                               number_at(entry, "max_abs", file),
+                               {}};
+    for (const json& block : list_at(entry, "blocks", file))
+      octave.blocks.push_back(number_at({{"blocks", block}}, "blocks", file));
+    if (octave.blocks.size() > DriftRecord::kBlocks) refuse(file, "blocks are too many");
+    drift.by_octave.push_back(std::move(octave));
+  }
+  return drift;
 }
 
 }  // namespace
 
+double mean_ulp(const DriftRecord& drift) {
+  std::uint64_t entries = 0;
+  for (const std::uint64_t bin : drift.ulp_histogram) entries += bin;
+  return entries == 0 ? 0 : drift.sum.ulp() / static_cast<double>(entries);
+}
+
 std::vector<std::pair<Verdict, std::size_t>> summary_of(const Run& run) {
   std::vector<std::pair<Verdict, std::size_t>> counts;
-  for (const Verdict verdict : {Verdict::fail, Verdict::crashed, Verdict::mistrusted, Verdict::undecided,
-                                Verdict::pass, Verdict::unavailable, Verdict::unsupported}) {
-    std::size_t count = 0;
-    for (const VerdictRecord& record : run.result.verdicts) count += record.verdict == verdict;
-    counts.emplace_back(verdict, count);
-  }
+  for (const Verdict verdict : kVerdicts) counts.emplace_back(verdict, 0);
+  for (const VerdictRecord& record : run.result.verdicts)
+    ++counts[static_cast<std::size_t>(record.verdict)].second;
   return counts;
 }
 
@@ -90,28 +249,32 @@ int exit_status(const Run& run) {
   return passed ? 0 : 3;
 }
 
+std::string subject_of(const VerdictRecord& record) {
+  return record.model.value_or(record.encoding.value_or("any encoding"));
+}
+
 std::string to_json(const Run& run) {
   ordered_json summary = ordered_json::object();
   for (const auto& [verdict, count] : summary_of(run)) summary[std::string(to_string(verdict))] = count;
-  ordered_json verdicts = ordered_json::array();
-  for (const VerdictRecord& record : run.result.verdicts) verdicts.push_back(verdict_of(record));
-  ordered_json drift = ordered_json::array();
-  for (const DriftRecord& record : run.result.drift) drift.push_back(drift_of(record));
-  ordered_json not_supported = ordered_json::array();
-  for (const UnsupportedModel& model : run.not_supported) {
+  ordered_json not_supported = ordered_json::array(), missing = ordered_json::array();
+  for (const UnsupportedModel& model : run.not_supported)
     not_supported.push_back({{"model", model.model}, {"reason", model.reason}});
-  }
-  const ordered_json document = {
-      {"schema_version", 1},
-      {"tool", {{"name", "sextant"}, {"version", kVersion}}},
+  for (const MissingKernel& kernel : run.missing)
+    missing.push_back({{"kernel", kernel.kernel}, {"reason", kernel.reason}});
+  const ordered_json head = {
+      {"schema_version", kSchemaVersion},
+      {"document", "run"},
+      {"tool", {{"name", "sextant"}, {"version", run.version}}},
       {"environment",
-       {{"host", run.environment.host},
+       {{"time", run.environment.time},
+        {"host", run.environment.host},
         {"system", run.environment.system},
         {"compiler", run.environment.compiler},
         {"libm_fingerprint", run.environment.libm_fingerprint},
         {"targets", run.environment.targets},
         {"seconds", run.seconds}}},
       {"seed", run.seed},
+      {"arguments", run.arguments},
       {"summary", std::move(summary)},
       {"coverage",
        {{"models", run.models},
@@ -121,10 +284,137 @@ std::string to_json(const Run& run) {
         {"no_claim", run.result.no_claim},
         {"audit", {{"points", run.result.audit.points}, {"kept", run.result.audit.kept()}}},
         {"not_supported", std::move(not_supported)}}},
-      {"verdicts", std::move(verdicts)},
-      {"drift", std::move(drift)},
+      {"missing", std::move(missing)},
   };
-  return document.dump(1) + "\n";
+  Encodings encodings;
+  std::string text = dump(head, 1);
+  text.resize(text.size() - 2);  // the line end and brace that close it
+  add_lines(
+      "allowances", run.allowances,
+      [](const Allowance& allowance) -> ordered_json {
+        return {{"kernel", allowance.kernel},
+                {"law", allowance.law},
+                {"relative", allowance.relative},
+                {"reason", allowance.reason}};
+      },
+      text);
+  add_lines(
+      "verdicts", run.result.verdicts,
+      [&](const VerdictRecord& record) { return verdict_of(record, encodings); }, text);
+  add_lines(
+      "drift", run.result.drift, [&](const DriftRecord& drift) { return drift_of(drift, encodings); }, text);
+  add_lines(
+      "encodings", encodings.list(), [](const ordered_json& encoding) { return encoding; }, text);
+  return text + "\n}\n";
+}
+
+Run parse_run(std::string_view text, const std::string& file) {
+  const json document = parse_document(text, file);
+  if (!document.is_object() || document.value("tool", json()).value("name", json()) != "sextant")
+    throw InputError(fmt::format("{}: is no run document; sextant verify --json FILE makes one", file));
+  if (document.value("schema_version", json()) != kSchemaVersion ||
+      document.value("document", json()) != "run")
+    throw InputError(
+        fmt::format("{}: is of schema version {}, this sextant reads {}; make it anew with "
+                    "sextant verify --json FILE",
+                    file, shown(document.value("schema_version", json())), kSchemaVersion));
+  Run run;
+  run.version = text_at(at(document, "tool", file), "version", file);
+  const json& environment = at(document, "environment", file);
+  run.environment.time = text_at(environment, "time", file);
+  run.environment.host = text_at(environment, "host", file);
+  run.environment.system = text_at(environment, "system", file);
+  run.environment.compiler = text_at(environment, "compiler", file);
+  run.environment.libm_fingerprint = text_at(environment, "libm_fingerprint", file);
+  for (const json& target : list_at(environment, "targets", file)) {
+    if (!target.is_string()) refuse(file, "a target is no text");
+    run.environment.targets.push_back(target.get<std::string>());
+  }
+  run.seconds = number_at(environment, "seconds", file);
+  run.seed = integer_at<std::uint64_t>(document, "seed", file);
+  run.arguments = text_at(document, "arguments", file);
+  // They become part of commands that people paste.
+  if (run.arguments.find_first_not_of(
+          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 .,:=()'_-") != std::string::npos)
+    refuse(file, "arguments holds what no option has");
+  const json& coverage = at(document, "coverage", file);
+  run.models = integer_at<std::uint64_t>(coverage, "models", file);
+  run.result.cases = count_at(coverage, "cases", file);
+  run.result.positions = count_at(coverage, "positions", file);
+  run.result.elements = count_at(coverage, "elements", file);
+  run.result.no_claim = count_at(coverage, "no_claim", file);
+  const json& audit = at(coverage, "audit", file);
+  run.result.audit.points = integer_at<std::uint64_t>(audit, "points", file);
+  run.result.audit.worst_share = flag_at(audit, "kept", file) ? 0 : 2;
+  for (const json& entry : list_at(coverage, "not_supported", file))
+    run.not_supported.push_back({text_at(entry, "model", file), text_at(entry, "reason", file)});
+  for (const json& entry : list_at(document, "missing", file))
+    run.missing.push_back({text_at(entry, "kernel", file), text_at(entry, "reason", file)});
+  for (const json& entry : list_at(document, "allowances", file)) {
+    run.allowances.push_back({text_at(entry, "kernel", file), text_at(entry, "law", file),
+                              number_at(entry, "relative", file), text_at(entry, "reason", file)});
+    if (!(run.allowances.back().relative >= 0)) refuse(file, "an allowance is negative or no number");
+  }
+  const json& encodings = list_at(document, "encodings", file);
+  for (const json& entry : list_at(document, "verdicts", file))
+    run.result.verdicts.push_back(verdict_in(entry, encodings, file));
+  for (const json& entry : list_at(document, "drift", file))
+    run.result.drift.push_back(drift_in(entry, encodings, file));
+  const json& summary = at(document, "summary", file);
+  for (const auto& [verdict, count] : summary_of(run)) {
+    const std::string name(to_string(verdict));
+    if (integer_at<std::uint64_t>(summary, name.c_str(), file) != count)
+      refuse(file, fmt::format("summary.{} is not the count of such verdicts", name));
+  }
+  return run;
+}
+
+Run merge_runs(std::vector<Run> runs, const std::vector<std::string>& files) {
+  std::set<std::tuple<std::string, std::string, std::string, Operation, DType>> seen;
+  std::set<std::tuple<std::string, std::string>> seen_drift;
+  std::set<std::string> models, fingerprints, hosts;
+  Run whole = runs.front();
+  whole.result = {};
+  whole.missing.clear();
+  whole.seconds = 0;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    Run& run = runs[i];
+    if (run.seed != whole.seed || run.arguments != whole.arguments || run.version != whole.version)
+      throw InputError(fmt::format("{} and {} do not belong together: seed, options and version must agree",
+                                   files[0], files[i]));
+    for (const VerdictRecord& record : run.result.verdicts) {
+      if (!seen.emplace(record.kernel, record.law, subject_of(record), record.operation, record.dtype).second)
+        throw InputError(
+            fmt::format("{}: {} on {}, {}, stands in an earlier document too; merge parts of one "
+                        "run, each of other kernels, models or laws",
+                        files[i], record.law, record.kernel, subject_of(record)));
+      if (record.model)
+        models.insert(record.model->substr(0, record.model->find('#')));
+      else if (record.encoding)
+        models.insert(*record.encoding);
+    }
+    std::erase_if(run.result.drift, [&](const DriftRecord& drift) {
+      return !seen_drift.emplace(drift.kernel, drift.model.value_or(drift.encoding)).second;
+    });
+    fingerprints.insert(run.environment.libm_fingerprint);
+    hosts.insert(run.environment.host);
+    for (const std::string& target : run.environment.targets) {
+      auto& targets = whole.environment.targets;
+      if (std::find(targets.begin(), targets.end(), target) == targets.end()) targets.push_back(target);
+    }
+    for (const auto& model : run.not_supported) {
+      const auto at = std::find(whole.not_supported.begin(), whole.not_supported.end(), model);
+      if (at == whole.not_supported.end()) whole.not_supported.push_back(model);
+    }
+    whole.missing.insert(whole.missing.end(), run.missing.begin(), run.missing.end());
+    whole.seconds += run.seconds;
+    whole.environment.time = std::max(whole.environment.time, run.environment.time);
+    whole.result += std::move(run.result);
+  }
+  whole.models = models.size();
+  whole.environment.host = fmt::format("{}", fmt::join(hosts, "+"));
+  whole.environment.libm_fingerprint = fmt::format("{}", fmt::join(fingerprints, "+"));
+  return whole;
 }
 
 }  // namespace sextant

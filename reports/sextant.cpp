@@ -48,9 +48,10 @@ int run(int argc, char** argv) {
       "sextant"};
   app.set_version_flag("--version", std::string("sextant ") + kVersion);
   app.require_subcommand(1);
-  const std::vector<Action> actions = {add_table_verb(app),  add_verify_verb(app), add_sweep_verb(app),
-                                       add_grade_verb(app),  add_merge_verb(app),  add_list_verb(app),
-                                       add_replay_verb(app), add_worker_verb(app)};
+  const std::vector<Action> actions = {add_table_verb(app),  add_verify_verb(app), add_gate_verb(app),
+                                       add_report_verb(app), add_sweep_verb(app),  add_grade_verb(app),
+                                       add_merge_verb(app),  add_list_verb(app),   add_replay_verb(app),
+                                       add_worker_verb(app)};
   std::string verbs;
   bool known = false;
   for (const CLI::App* verb : app.get_subcommands({})) {

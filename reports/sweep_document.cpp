@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "sextant/fixtures/models/fields.hpp"
 #include "sextant/props/suite.hpp"
 #include "sextant/reference/error.hpp"
+#include "sextant/reports/input.hpp"
 
 namespace sextant {
 namespace {
@@ -22,15 +22,7 @@ using nlohmann::ordered_json;
 constexpr int kSchemaVersion = 1;
 constexpr std::int64_t kMaxShards = 1000000;
 
-ordered_json number(double value) {
-  if (std::isnan(value)) return "nan";
-  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
-}
-
 const char* name_of(Function function) { return function == Function::cos ? "cos" : "sin"; }
-
-std::string hex_of(const UlpSum& sum) { return fmt::format("{:016x}{:016x}", sum.high, sum.low); }
 
 ordered_json errors_of(const Errors& errors) {
   return {{"values", errors.values},           {"not_correctly_rounded", errors.not_correctly_rounded},
@@ -93,67 +85,11 @@ ordered_json worst_case_of(const SweepDocument& d) {
 
 // ---- reading ----
 
-[[noreturn]] void refuse(const std::string& file, std::string_view what) {
-  throw InputError(fmt::format("{}: {} (is it a sweep document of this version?)", file, what));
-}
-
-const json& at(const json& object, const char* key, const std::string& file) {
-  if (!object.is_object() || !object.contains(key))
-    refuse(file, fmt::format("the key \"{}\" is missing", key));
-  return object.at(key);
-}
-
-double number_at(const json& object, const char* key, const std::string& file) {
-  const json& value = at(object, key, file);
-  if (value.is_number()) return value.get<double>();
-  if (value == "nan") return NAN;
-  if (value == "inf") return INFINITY;
-  if (value == "-inf") return -INFINITY;
-  refuse(file, fmt::format("{} is no number", key));
-}
-
-template <class Integer>
-Integer integer_at(const json& object, const char* key, const std::string& file) {
-  const json& value = at(object, key, file);
-  if (!value.is_number_integer()) refuse(file, fmt::format("{} is no whole number", key));
-  if constexpr (!std::is_unsigned_v<Integer>) {
-    if (value.is_number_unsigned() &&
-        value.get<std::uint64_t>() >
-            std::uint64_t{0} + static_cast<std::uint64_t>(std::numeric_limits<Integer>::max())) {
-      refuse(file, fmt::format("{} is too large", key));
-    }
-  } else {
-    if (!value.is_number_unsigned()) refuse(file, fmt::format("{} is negative", key));
-  }
-  return value.get<Integer>();
-}
-
-std::string text_at(const json& object, const char* key, const std::string& file) {
-  const json& value = at(object, key, file);
-  if (!value.is_string()) refuse(file, fmt::format("{} is no text", key));
-  return value.get<std::string>();
-}
-
 Function function_at(const json& object, const std::string& file) {
   const std::string name = text_at(object, "function", file);
   if (name == "cos" || name == "a") return Function::cos;
   if (name == "sin" || name == "b") return Function::sin;
   refuse(file, "function is none of cos, sin, a, b");
-}
-
-UlpSum sum_in(const std::string& hex, const std::string& file) {
-  UlpSum sum;
-  const auto half = [&](std::size_t from) {
-    std::uint64_t value = 0;
-    const auto [end, error] = std::from_chars(hex.data() + from, hex.data() + from + 16, value, 16);
-    if (error != std::errc() || end != hex.data() + from + 16)
-      refuse(file, "sum_ulp_2_16 is no 32 hexadecimal digits");
-    return value;
-  };
-  if (hex.size() != 32) refuse(file, "sum_ulp_2_16 is no 32 hexadecimal digits");
-  sum.high = half(0);
-  sum.low = half(16);
-  return sum;
 }
 
 Errors errors_in(const json& object, const std::string& file) {
@@ -165,7 +101,7 @@ Errors errors_in(const json& object, const std::string& file) {
   errors.max_ulp = number_at(object, "max_ulp", file);
   errors.max_abs = number_at(object, "max_abs", file);
   if (!(errors.max_ulp >= 0) || !(errors.max_abs >= 0)) refuse(file, "a maximum is negative");
-  errors.sum = sum_in(text_at(object, "sum_ulp_2_16", file), file);
+  hex_at(object, "sum_ulp_2_16", file, errors.sum.high, errors.sum.low);
   return errors;
 }
 
@@ -295,8 +231,7 @@ SweepDocument parse_sweep(std::string_view text, const std::string& file) {
   d.operation = text_at(document, "operation", file);
   d.truth = text_at(document, "truth", file);
   d.dtype = text_at(document, "dtype", file);
-  if (!at(document, "bare", file).is_boolean()) refuse(file, "bare is neither true nor false");
-  d.bare = document.at("bare").get<bool>();
+  d.bare = flag_at(document, "bare", file);
   d.seq_len = integer_at<std::int64_t>(document, "seq_len", file);
   d.positions = range_in(at(document, "positions", file), file);
   if (d.positions.begin >= d.positions.end) refuse(file, "positions are empty or reversed");
@@ -308,9 +243,7 @@ SweepDocument parse_sweep(std::string_view text, const std::string& file) {
   }
   Tally& tally = d.result.tally;
   tally.points = integer_at<std::uint64_t>(document, "points", file);
-  const json& octaves = at(document, "by_octave", file);
-  if (!octaves.is_array()) refuse(file, "by_octave is no list");
-  for (const json& entry : octaves) {
+  for (const json& entry : list_at(document, "by_octave", file)) {
     const auto octave = integer_at<std::uint64_t>(entry, "octave", file);
     if (octave >= tally.octaves.size() || tally.octaves[octave].values > 0)
       refuse(file, "an octave is out of range or stands twice");
@@ -331,8 +264,7 @@ SweepDocument parse_sweep(std::string_view text, const std::string& file) {
   }
   const json& audit = at(document, "audit", file);
   d.audit.points = integer_at<std::uint64_t>(audit, "points", file);
-  if (!at(audit, "kept", file).is_boolean()) refuse(file, "audit.kept is neither true nor false");
-  d.audit.worst_share = audit.at("kept").get<bool>() ? 0 : 2;
+  d.audit.worst_share = flag_at(audit, "kept", file) ? 0 : 2;
   check_consistent(d, file);
   return d;
 }

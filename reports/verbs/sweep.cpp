@@ -11,6 +11,7 @@
 
 #include "sextant/reference/error.hpp"
 #include "sextant/reports/arguments.hpp"
+#include "sextant/reports/input.hpp"
 #include "sextant/reports/output.hpp"
 #include "sextant/reports/sweep_document.hpp"
 #include "sextant/reports/verbs/verbs.hpp"
@@ -57,20 +58,6 @@ Truth parse_truth(const std::string& name) {
     if (to_string(truth) == name) return truth;
   }
   throw InputError(fmt::format("--truth {}: exact, frequency, angle or table", name.substr(0, 40)));
-}
-
-/// A document from disk: a regular file of at most 64 MiB.
-std::string read_all(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error))
-    throw InputError(fmt::format("{}: is no regular file that can be read", path));
-  if (std::filesystem::file_size(path, error) > (std::uintmax_t{64} << 20))
-    throw InputError(fmt::format("{}: is over 64 MiB, which no such document is", path));
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  if (!file) throw InputError(fmt::format("{}: cannot be read", path));
-  return text.str();
 }
 
 /// Sweeps `range` in segments. A checkpoint is the document of what is done so far; its positions tell how
@@ -275,16 +262,6 @@ int run(const Options& options) {
   return exit_status(document);
 }
 
-int merge(const std::vector<std::string>& files, const std::string& json) {
-  std::vector<SweepDocument> shards;
-  for (const std::string& file : files) shards.push_back(parse_sweep(read_all(file), file));
-  if (!json.empty()) check_writable(json);
-  const SweepDocument whole = merge_sweeps(std::move(shards), files);
-  print_text(to_text(whole), json == "-");
-  if (!json.empty()) write_document(json, to_json(whole));
-  return exit_status(whole);
-}
-
 }  // namespace
 
 Action add_sweep_verb(CLI::App& app) {
@@ -327,18 +304,6 @@ Action add_sweep_verb(CLI::App& app) {
       "  sextant sweep llama-3.1-8b --kernel simd --positions 0:1048576 --shard 0/4 --json part0.json\n"
       "  mpirun -n 2 sextant sweep llama-3.1-8b --kernel simd --positions 0:1048576 (where built with MPI)");
   return [verb, options] { return verb->parsed() ? run(*options) : -1; };
-}
-
-Action add_merge_verb(CLI::App& app) {
-  struct Merge {
-    std::vector<std::string> files;
-    std::string json;
-  };
-  CLI::App* verb = app.add_subcommand("merge", "join the shards of a sweep into the document of one run");
-  auto options = std::make_shared<Merge>();
-  verb->add_option("FILES", options->files, "the documents of all shards, in any order")->required();
-  verb->add_option("--json", options->json, "write the document to FILE, - for standard output");
-  return [verb, options] { return verb->parsed() ? merge(options->files, options->json) : -1; };
 }
 
 }  // namespace sextant

@@ -13,6 +13,8 @@ using Action = std::function<int()>;
 [[nodiscard]] Action add_sweep_verb(CLI::App& app);
 [[nodiscard]] Action add_grade_verb(CLI::App& app);
 [[nodiscard]] Action add_merge_verb(CLI::App& app);
+[[nodiscard]] Action add_gate_verb(CLI::App& app);
+[[nodiscard]] Action add_report_verb(CLI::App& app);
 [[nodiscard]] Action add_list_verb(CLI::App& app);
 [[nodiscard]] Action add_replay_verb(CLI::App& app);
 /// Not for users: --help does not show it.

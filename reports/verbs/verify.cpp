@@ -95,6 +95,16 @@ void keep_operations(const std::vector<std::string>& names, std::vector<Law>& la
   if (laws.empty()) throw InputError(fmt::format("no law chosen is checked on {}", fmt::join(names, ", ")));
 }
 
+/// The options that change cases, bounds or what is drawn, to run a verdict again.
+std::string arguments_of(const Options& options) {
+  std::string text = fmt::format("--cases {}", options.cases);
+  if (!options.contract.empty()) text += fmt::format(" --contract '{}'", options.contract);
+  if (!options.layout.empty()) text += fmt::format(" --layout {}", options.layout);
+  if (!options.positions.empty()) text += fmt::format(" --positions {}", options.positions);
+  if (!options.shape.empty()) text += fmt::format(" --shape {}", options.shape);
+  return text;
+}
+
 void add_bundled(SuiteOptions& suite, Run& run) {
   for (const ModelConfig& model : bundled_models()) {
     bool supported = false;
@@ -184,10 +194,8 @@ int verify(const Options& options) {
   suite.drift = asks_tables && asks_f32 && suite.positions.empty();
   for (const std::string& text : options.encodings) add_named(text, suite, run);
   if (options.encodings.empty()) add_bundled(suite, run);
-  if (!options.json.empty()) check_writable(options.json);
-  if (!options.junit.empty()) check_writable(options.junit);
-  if (!options.junit.empty() && options.junit == options.json)
-    throw InputError(fmt::format("--json and --junit both name {}", options.json));
+  run.arguments = arguments_of(options);
+  check_outputs({options.json, options.junit});
   for (const MissingKernel& missing : run.missing)
     complain(fmt::format("required kernel {} is unavailable: {}\n", missing.kernel, missing.reason));
 

@@ -1,0 +1,43 @@
+// Runs as one self-contained page: tables that need no script, and charts drawn from the same figures.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/reports/gate.hpp"
+#include "sextant/reports/run.hpp"
+
+namespace sextant {
+
+/// A run under the name of its file.
+struct NamedRun {
+  std::string name;
+  Run run;
+};
+
+/// The error by stage at one position, of a document of sextant grade.
+struct StageErrors {
+  std::int64_t position = 0;
+  std::int64_t pair = 0;
+  std::string function;
+  double total = 0;
+  std::vector<std::pair<std::string, double>> shares;  ///< signed, by stage
+};
+struct GradeDocument {
+  std::string kernel, encoding;
+  std::vector<StageErrors> points;
+};
+/// Throws InputError naming `file`.
+[[nodiscard]] GradeDocument parse_grade(std::string_view text, const std::string& file);
+
+struct Report {
+  std::vector<NamedRun> runs;  ///< in order of time; the last is reported
+  std::vector<GradeDocument> grades;
+  std::optional<Gate> changes;  ///< of the last against the one before
+};
+
+/// HTML with styles, scripts and data in it; it loads nothing. Names and reasons are escaped everywhere.
+[[nodiscard]] std::string to_html(const Report& report);
+
+}  // namespace sextant

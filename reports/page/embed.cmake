@@ -1,0 +1,16 @@
+# Writes OUTPUT, a C++ file with the texts of STYLE, SCRIPT and CHARTS (which may be missing).
+foreach(part IN ITEMS STYLE SCRIPT CHARTS)
+  set(text "")
+  if(EXISTS "${${part}}")
+    file(READ "${${part}}" text)
+  endif()
+  string(REGEX REPLACE "\n//# sourceMappingURL=[^\n]*" "" text "${text}")
+  # A literal may have 64 KiB with some compilers, and the end mark must not stand in the text.
+  string(FIND "${text}" ")sextant\"" found)
+  if(NOT found EQUAL -1)
+    message(FATAL_ERROR "${${part}} holds the end of a raw literal")
+  endif()
+  string(TOLOWER ${part} name)
+  string(APPEND code "std::string_view page_${name}() { return R\"sextant(${text})sextant\"; }\n")
+endforeach()
+file(WRITE "${OUTPUT}" "#include \"sextant/reports/page/page.hpp\"\n\nnamespace sextant {\n\n${code}\n}  // namespace sextant\n")
