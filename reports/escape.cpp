@@ -65,7 +65,7 @@ std::string markdown_escaped(std::string_view text) {
   }
   std::string markdown;
   for (const char c : xml_escaped(line)) {
-    if (std::string_view("\\`*_{}[]()#+!|~@").find(c) != std::string_view::npos) {
+    if (std::string_view("\\`*_{}[]#|~@").find(c) != std::string_view::npos) {
       markdown += fmt::format("&#{};", static_cast<int>(c));
     } else {
       markdown += c;

@@ -10,7 +10,7 @@ namespace sextant {
 /// no parser normalises.
 [[nodiscard]] std::string xml_escaped(std::string_view text);
 
-/// Plain text in a line or a table cell of GitHub's Markdown: no markup, link, mention or end of line.
+/// Plain text in a line or a table cell of GitHub's Markdown: no markup, mention or end of line.
 [[nodiscard]] std::string markdown_escaped(std::string_view text);
 
 /// A fenced block that `text` cannot end.

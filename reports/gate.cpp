@@ -118,11 +118,10 @@ class Comparison {
     compare_verdicts();
     compare_drift();
     if (!why_.empty())
-      gate_.notes.push_back(fmt::format("measures were NOT compared, verdicts alone: {} differ{}", why_,
-                                        why_.find(',') == std::string::npos ? "s" : ""));
-    for (const auto& [kernel, count] : other_target_)
-      gate_.notes.push_back(
-          fmt::format("{} measures of {} were NOT compared: CPU targets differ", count, kernel));
+      gate_.notes.push_back(fmt::format("measures were NOT compared, verdicts alone: not the same {}", why_));
+    if (!other_target_.empty())
+      gate_.notes.push_back(fmt::format("measures of {} were NOT compared: CPU targets differ",
+                                        fmt::join(other_target_, ", ")));
     if (other_inputs_ > 0)
       gate_.notes.push_back(
           fmt::format("{} measures were NOT compared: their encodings differ", other_inputs_));
@@ -143,7 +142,7 @@ class Comparison {
   bool comparable(const std::string& kernel) {
     if (!why_.empty()) return false;
     if (target_of(kernel, run_) == target_of(kernel, base_)) return true;
-    ++other_target_[kernel];
+    other_target_.insert(kernel);
     return false;
   }
 
@@ -188,10 +187,7 @@ class Comparison {
       return;
     }
     if (current.contract != old.contract) {
-      change.before = fmt::format("judged by {}", old.contract);
-      change.after = fmt::format("judged by {}", current.contract);
-      change.weight = kVerdict;
-      gate_.drift.push_back(std::move(change));
+      exchanged(std::move(change), old.contract, current);
       return;
     }
     if (!old.measure.witness || !current.measure.witness || !comparable(current.kernel)) return;
@@ -202,6 +198,17 @@ class Comparison {
     ++gate_.measures;
     weigh(std::move(change), old.measure.share(), current.measure.share(),
           allowance(current.kernel, current.law));
+  }
+
+  /// Told once for each kernel.
+  void exchanged(Change change, const std::string& old, const VerdictRecord& current) {
+    change.key = fmt::format("contract of kernel {}", current.kernel);
+    change.before = fmt::format("judged by {}", old);
+    change.after = fmt::format("judged by {}", current.contract);
+    change.witness.reset();
+    change.weight = kVerdict;
+    if (exchanged_.insert(change.key + change.before + change.after).second)
+      gate_.drift.push_back(std::move(change));
   }
 
   void weigh(Change change, double old, double current, double allowed) {
@@ -239,6 +246,7 @@ class Comparison {
     }
     for (Change& change : gate_.drift) {
       if (change.after != "disappeared" || told[change.key] < 2) continue;
+      change.weight = kGone * static_cast<double>(told[change.key]);
       change.before = fmt::format("{} verdicts", told[change.key]);
       change.witness.reset();
     }
@@ -287,7 +295,7 @@ class Comparison {
 
   const Run &run_, &base_;
   std::string why_;  // why measures cannot be compared
-  std::map<std::string, std::size_t> other_target_;
+  std::set<std::string> other_target_, exchanged_;
   std::size_t other_inputs_ = 0, new_ = 0;
   std::vector<const VerdictRecord*> gone_;
   Gate gate_;

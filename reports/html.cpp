@@ -24,7 +24,7 @@ namespace {
 using nlohmann::ordered_json;
 
 constexpr std::size_t kMostFailures = 3000;  // rows of the page; more are counted
-constexpr std::size_t kMostChanges = 200;
+constexpr std::size_t kMostChanges = 60;
 constexpr std::size_t kMostGrades = 12;
 constexpr std::size_t kMostRunColumns = 12;
 constexpr const char* kEverything = "worst of all encodings";
@@ -131,13 +131,13 @@ void add_changes(const Gate& gate, std::string& html) {
   for (const std::string& note : gate.notes)
     html += fmt::format("<p class=\"quiet\">{}</p>\n", xml_escaped(note));
   if (gate.drift.size() + gate.improvements.size() > 0) {
-    Table table({"", "what", "was", "now", "witness", "replay"});
+    Table table({"", "what", "was", "now", "witness and replay"});
     const auto add = [&](const std::vector<Change>& changes, const char* kind) {
       for (std::size_t i = 0; i < std::min(kMostChanges, changes.size()); ++i) {
         const Change& change = changes[i];
         table.row({fmt::format("<span class=\"{0}\">{0}</span>", kind), long_cell(xml_escaped(change.key)),
-                   xml_escaped(change.before), xml_escaped(change.after), witness_html(change.witness),
-                   command_html(change.replay)});
+                   xml_escaped(change.before), xml_escaped(change.after),
+                   fmt::format("{}{}", witness_html(change.witness), command_html(change.replay))});
       }
     };
     add(gate.drift, "worse");
@@ -333,7 +333,7 @@ void add_verdicts(const Run& run, std::string& html) {
       "class=\"quiet\" "
       "aria-live=\"polite\"></span></div>\n";
   Table table({"verdict", "kernel", "law on operation", "dtype", "encoding", "#error / bound",
-               "measured, witness", "replay"},
+               "measured, witness, replay"},
               " id=\"verdicts\"");
   const auto add = [&](const VerdictRecord& record, const std::string& of, const std::string& command) {
     std::string text = xml_escaped(record.reason);
@@ -348,7 +348,8 @@ void add_verdicts(const Run& run, std::string& html) {
          xml_escaped(fmt::format("{} on {}", record.law, to_string(record.operation))),
          std::string(to_string(record.dtype)),
          long_cell(fmt::format("{}{}", xml_escaped(subject_of(record)), of)),
-         record.measure.witness ? sparse(record.measure.share()) : "", text, command_html(command)},
+         record.measure.witness ? sparse(record.measure.share()) : "",
+         long_cell(fmt::format("{}{}", text, command_html(command)))},
         fmt::format(" data-verdict=\"{}\" data-kernel=\"{}\"", to_string(record.verdict),
                     xml_escaped(record.kernel)));
   };
@@ -523,7 +524,7 @@ std::string embedded(const ordered_json& value) {
 
 GradeDocument parse_grade(std::string_view text, const std::string& file) {
   const nlohmann::json document = parse_document(text, file);
-  if (document.value("schema_version", nlohmann::json()) != 1) refuse(file, "schema_version is another");
+  if (at(document, "schema_version", file) != 1) refuse(file, "schema_version is another");
   GradeDocument grade;
   grade.kernel = text_at(document, "kernel", file);
   grade.encoding = text_at(document, "encoding", file);

@@ -310,7 +310,8 @@ std::string to_json(const Run& run) {
 
 Run parse_run(std::string_view text, const std::string& file) {
   const json document = parse_document(text, file);
-  if (!document.is_object() || document.value("tool", json()).value("name", json()) != "sextant")
+  const json* tool = document.is_object() && document.contains("tool") ? &document.at("tool") : nullptr;
+  if (!tool || !tool->is_object() || tool->value("name", json()) != "sextant")
     throw InputError(fmt::format("{}: is no run document; sextant verify --json FILE makes one", file));
   if (document.value("schema_version", json()) != kSchemaVersion ||
       document.value("document", json()) != "run")

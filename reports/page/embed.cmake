@@ -5,7 +5,6 @@ foreach(part IN ITEMS STYLE SCRIPT CHARTS)
     file(READ "${${part}}" text)
   endif()
   string(REGEX REPLACE "\n//# sourceMappingURL=[^\n]*" "" text "${text}")
-  # A literal may have 64 KiB with some compilers, and the end mark must not stand in the text.
   string(FIND "${text}" ")sextant\"" found)
   if(NOT found EQUAL -1)
     message(FATAL_ERROR "${${part}} holds the end of a raw literal")

@@ -31,7 +31,7 @@
     charts.set(id, new Chart(byId(id), config));
   };
   const number = (value) => (value === 0 ? "0" : Math.abs(value) >= 1e-3 && Math.abs(value) < 1e5
-    ? String(Number(value.toPrecision(3))) : value.toExponential(1).replace("e+", "e").replace("e-0", "e-"));
+    ? String(Number(value.toPrecision(3))) : value.toExponential(1).replace("e+", "e").replace(".0e", "e"));
   const axis = (title, extra) => ({
     title: { display: true, text: title, color: style("--text") },
     grid: { color: style("--line") }, ticks: { color: style("--quiet"), ...extra?.ticks }, ...extra?.scale,
@@ -52,6 +52,7 @@
       tooltip: { callbacks: tooltip || {} },
     },
   });
+  const withoutLegend = (options) => { options.plugins.legend.display = false; return options; };
   const series = (label, i, points_, extra) => ({
     label, data: points_, borderColor: colour(i), backgroundColor: colour(i), borderWidth: 2,
     borderDash: dashes[Math.floor(i / 8) % 4], pointStyle: points[i % 4], pointRadius: 3, tension: 0, ...extra,
@@ -136,7 +137,8 @@
     draw("ulp-chart", { type: "bar", data: { labels: bins, datasets: [{
       label: `${kernel}, ${model}`, data: entry.histogram.slice(0, bins.length).map((v) => v || null),
       backgroundColor: colour(0), barPercentage: 1, categoryPercentage: 0.94 }] },
-      options: base({ x: axis("error of a table entry, ulp of float32"), y: logAxis("entries") }) });
+      options: withoutLegend(base({ x: axis("error of a table entry, ulp of float32"),
+        y: { ...logAxis(`entries of ${kernel}`), min: 0.5 } })) });
   };
 
   // ---- error by stage ----
@@ -209,9 +211,11 @@
   }
   if (data.trends) choose("trend-measure", "measure", data.trends.measures.map((m) => m.name), trend);
   if (!hasCharts) document.querySelectorAll(".needs-charts").forEach((element) => { element.hidden = true; });
+  const tables = [...document.querySelectorAll("details.table")];
+  if (hasCharts) tables.forEach((details) => { details.open = false; });
   redraw();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  addEventListener("beforeprint", () => { printing = true; redraw(); });
+  addEventListener("beforeprint", () => { printing = true; tables.forEach((details) => { details.open = true; }); redraw(); });
   addEventListener("afterprint", () => { printing = false; redraw(); });
   page.dataset.ready = hasCharts ? "charts" : "tables";
 })();
