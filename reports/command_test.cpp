@@ -286,7 +286,7 @@ TEST_F(Command, lists_and_help_and_version) {
     for (const json& entry : list) EXPECT_TRUE(entry.contains("id") && entry.contains("title"));
   }
   EXPECT_EQ(run("--version").out, "sextant 0.1.0\n");
-  for (const char* verb : {"", "table ", "verify ", "list ", "replay "}) {
+  for (const char* verb : {"", "table ", "verify ", "gate ", "report ", "list ", "replay "}) {
     const Ended ended = run(fmt::format("{}--help", verb));
     EXPECT_EQ(ended.status, 0);
     EXPECT_GT(ended.out.size(), 200u);
@@ -668,6 +668,92 @@ TEST_F(Command, junit_says_what_the_run_document_says) {
   const Ended alone =
       run("verify --kernel scalar --encoding llama-2-7b --law pi_scaling --cases 1 --junit -");
   EXPECT_TRUE(alone.out.starts_with("<?xml") && alone.out.ends_with("</testsuites>\n")) << alone.out;
+}
+
+TEST_F(Command, gate_and_report_refuse_in_one_line_and_touch_nothing) {
+  const std::string verify = "verify --encoding llama-2-7b --law pi_scaling --cases 1 --kernel ";
+  ASSERT_EQ(run(verify + "scalar --json run.json").status, 0);
+  ASSERT_EQ(run(verify + "simd --json simd.json").status, 0);
+  ASSERT_EQ(run("gate run.json --baseline base.json --update").status, 0);
+  const std::string good = read_file(folder_ / "run.json");
+  write("cut.json", good.substr(0, good.size() / 2));
+  std::string other = good;
+  other.replace(other.find("\"schema_version\": 2"), 19, "\"schema_version\": 9");
+  write("other.json", other);
+  write("kept.out", "as it was");
+  fs::create_directory(folder_ / "empty");
+  for (const auto& [arguments, wanted] : std::vector<std::pair<std::string, std::string>>{
+           {"gate cut.json --baseline base.json --json kept.out", "ends too early"},
+           {"gate other.json --baseline base.json --json kept.out", "schema version 9"},
+           {"gate run.json --baseline cut.json --markdown kept.out", "cut.json"},
+           {"gate run.json --baseline simd.json --json kept.out", "other kernels"},
+           {"gate run.json --baseline none.json --json kept.out", "none.json"},
+           {"gate cut.json --baseline kept.out --update", "cut.json"},
+           {"gate run.json --baseline kept.out --update", "kept.out"},
+           {"gate run.json --baseline no/such/base.json --update", "no/such"},
+           {"gate run.json --baseline base.json --json kept.out --markdown kept.out", "both name kept.out"},
+           {"gate run.json", "--baseline"},
+           {"report cut.json --html kept.out", "ends too early"},
+           {"report other.json --html kept.out", "schema version 9"},
+           {"report run.json --html no/such/page.html", "no/such"},
+           {"report run.json --html .", "directory"},
+           {"report none.json", "none.json"},
+           {"report empty --html kept.out", "empty"},
+           {"report . --html kept.out", "cut.json"},
+           {"merge run.json run.json --json kept.out", "stands in an earlier document"},
+           {"merge cut.json --json kept.out", "cut.json"},
+       }) {
+    const Ended ended = run(arguments);
+    EXPECT_EQ(ended.status, 2) << arguments << ended.err;
+    EXPECT_EQ(ended.out, "") << arguments;
+    EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << arguments << ended.err;
+    EXPECT_NE(ended.err.find(wanted), std::string::npos) << arguments << ended.err;
+    EXPECT_EQ(read_file(folder_ / "kept.out"), "as it was") << arguments;
+  }
+}
+
+TEST_F(Command, a_run_is_gated_merged_and_reported) {
+  const std::string verify = "verify --encoding llama-2-7b --cases 1 --kernel ";
+  ASSERT_EQ(run(verify + "scalar --json scalar.json").status, 0);
+  ASSERT_EQ(run(verify + "simd --json simd.json").status, 0);
+  ASSERT_EQ(run("merge scalar.json simd.json --json run.json").status, 0);
+  ASSERT_EQ(run("gate run.json --baseline base.json --update").status, 0);
+  EXPECT_EQ(run("gate run.json --baseline base.json").status, 0);
+  const Ended gone = run("gate scalar.json --baseline base.json --json -");
+  EXPECT_EQ(gone.status, 1);
+  EXPECT_EQ(json::parse(gone.out).at("drift").size(), 1u);
+  // The console text of a document is that of its run.
+  const Ended told = run(verify + "scalar --json again.json");
+  EXPECT_EQ(run("report again.json").out, told.out);
+  fs::create_directory(folder_ / "history");
+  for (const char* file : {"scalar.json", "run.json"}) fs::rename(folder_ / file, folder_ / "history" / file);
+  ASSERT_EQ(run("grade llama-2-7b --kernel scalar --json history/grade.json").status, 0);
+  ASSERT_EQ(run("report history --html page.html --markdown sum.md --junit junit.xml").status, 0);
+  for (const char* section : {"id=\"changes\"", "id=\"trends\"", "scalar on rope("})
+    EXPECT_NE(read_file(folder_ / "page.html").find(section), std::string::npos) << section;
+}
+
+TEST_F(Command, the_script_of_ci_jobs_gates_and_keeps_documents) {
+  const std::string script =
+      fmt::format("env -u GITHUB_ACTIONS -u GITHUB_STEP_SUMMARY {}/.ci/verify-gate-report {}",
+                  SEXTANT_SOURCE_DIR, SEXTANT_BINARY);
+  const auto job = [&](const std::string& baseline, const std::string& options) {
+    const std::string line = fmt::format("cd {} && mkdir -p out && {} out '{}' '{}' >out.txt 2>err.txt",
+                                         folder_.string(), script, baseline, options);
+    return WEXITSTATUS(std::system(line.c_str()));
+  };
+  const std::string good = "--kernel scalar --encoding llama-2-7b --law rope_elementwise --cases 1";
+  EXPECT_EQ(job("", good), 0) << read_file(folder_ / "err.txt");
+  for (const char* file : {"run.json", "junit.xml", "report.html", "summary.md", "annotations.txt"})
+    EXPECT_TRUE(fs::exists(folder_ / "out" / file)) << file;
+  fs::copy_file(folder_ / "out/run.json", folder_ / "base.json");
+  EXPECT_EQ(job("base.json", good), 0);
+  const std::string bad = good + " --contract exact-angle";
+  EXPECT_EQ(job("", bad), 1);
+  EXPECT_EQ(job("base.json", bad), 1);
+  fs::copy_file(folder_ / "out/run.json", folder_ / "known.json");
+  EXPECT_EQ(job("known.json", bad), 0);  // failures that are known do not stop
+  EXPECT_EQ(job("", "--kernel none"), 2);
 }
 
 }  // namespace

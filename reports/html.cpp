@@ -107,7 +107,7 @@ void add_summary(const Report& report, std::string& html) {
     html += fmt::format("<p class=\"fail\">Required kernel {} is unavailable: {}</p>\n",
                         xml_escaped(missing.kernel), xml_escaped(missing.reason));
   Table table({"kernel", "#passed", "#of", "#not offered", "#largest error / bound", "by",
-               "#drift: worst |error|", "#encodings that keep exact-angle"});
+               "#drift: worst |error|", "#keep exact-angle"});
   for (const KernelSummary& kernel : kernels_of(run)) {
     table.row({fmt::format("<td class=\"name\">{}</td>", xml_escaped(kernel.name)),
                fmt::format("<span class=\"{}\">{}</span>", kernel.passed == kernel.judged ? "pass" : "fail",

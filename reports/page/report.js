@@ -48,7 +48,7 @@
     responsive: true, maintainAspectRatio: false, animation: false, scales,
     interaction: { mode: "nearest", intersect: false },
     plugins: {
-      legend: { labels: { color: style("--text"), usePointStyle: true, boxWidth: 24 }, position: "bottom" },
+      legend: { labels: { color: style("--text"), usePointStyle: true, boxWidth: 9, boxHeight: 9, padding: 14 }, position: "bottom" },
       tooltip: { callbacks: tooltip || {} },
     },
   });
@@ -128,7 +128,7 @@
         const share = level === null ? 0 : high > low ? (level - low) / (high - low) : 1;
         const strength = Math.max(0, Math.min(1, share));
         cell.style.background = `color-mix(in srgb, ${colour(1)} ${Math.round(strength * 85)}%, ${style("--raised")})`;
-        cell.style.color = strength > 0.62 ? (isDark() ? "#000" : "#fff") : style("--text");
+        cell.style.color = isDark() && strength > 0.45 ? "#000" : style("--text");
       }
       byId("map").append(row);
     }
