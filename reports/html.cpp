@@ -37,7 +37,7 @@ std::string sparse(double value) { return std::isfinite(value) ? fmt::format("{:
 class Table {
  public:
   explicit Table(const std::vector<std::string>& titles, const std::string& attributes = "") {
-    html_ = fmt::format("<div class=\"scroll\"><table{}><thead><tr>", attributes);
+    html_ = fmt::format("<div class=\"scroll tall\"><table{}><thead><tr>", attributes);
     for (const std::string& title : titles) {
       is_number_.push_back(title.starts_with('#'));
       html_ += fmt::format("<th{}>{}</th>", is_number_.back() ? " class=\"n\"" : "",
@@ -382,23 +382,15 @@ std::vector<Trend> trends_of(const std::vector<NamedRun>& runs) {
                                {"mean ulp of tables", true, {}},
                                {"verdicts that are not pass", false, {}}};
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const auto put = [&](Trend& trend, const std::string& kernel, double value) {
-      auto& values = trend.kernels[kernel];
-      values.resize(runs.size());
-      values[i] = value;
-    };
-    std::map<std::string, std::pair<UlpSum, std::uint64_t>> sums;
-    for (const DriftRecord& drift : runs[i].run.result.drift) {
-      auto& [sum, entries] = sums[drift.kernel];
-      sum += drift.sum;
-      for (const std::uint64_t bin : drift.ulp_histogram) entries += bin;
-    }
-    for (const KernelSummary& kernel : kernels_of(runs[i].run)) {
-      if (kernel.worst) put(trends[0], kernel.name, kernel.worst->measure.share());
-      if (kernel.drift) put(trends[1], kernel.name, kernel.drift_error);
-      put(trends[3], kernel.name, static_cast<double>(kernel.judged - kernel.passed));
-      const auto& [sum, entries] = sums[kernel.name];
-      if (entries > 0) put(trends[2], kernel.name, sum.ulp() / static_cast<double>(entries));
+    for (const auto& [kernel, point] : runs[i].trend) {
+      const std::optional<double> values[] = {point.largest_share, point.drift_error, point.mean_ulp,
+                                              point.not_passed};
+      for (std::size_t k = 0; k < trends.size(); ++k) {
+        if (!values[k]) continue;
+        auto& list = trends[k].kernels[kernel];
+        list.resize(runs.size());
+        list[i] = values[k];
+      }
     }
   }
   return trends;
@@ -521,6 +513,23 @@ std::string embedded(const ordered_json& value) {
 }
 
 }  // namespace
+
+NamedRun::NamedRun(std::string name_, Run run_) : name(std::move(name_)), run(std::move(run_)) {
+  std::map<std::string, std::pair<UlpSum, std::uint64_t>> sums;
+  for (const DriftRecord& drift : run.result.drift) {
+    auto& [sum, entries] = sums[drift.kernel];
+    sum += drift.sum;
+    for (const std::uint64_t bin : drift.ulp_histogram) entries += bin;
+  }
+  for (const KernelSummary& kernel : kernels_of(run)) {
+    TrendPoint& point = trend[kernel.name];
+    if (kernel.worst) point.largest_share = kernel.worst->measure.share();
+    if (kernel.drift) point.drift_error = kernel.drift_error;
+    point.not_passed = static_cast<double>(kernel.judged - kernel.passed);
+    const auto& [sum, entries] = sums[kernel.name];
+    if (entries > 0) point.mean_ulp = sum.ulp() / static_cast<double>(entries);
+  }
+}
 
 GradeDocument parse_grade(std::string_view text, const std::string& file) {
   const nlohmann::json document = parse_document(text, file);

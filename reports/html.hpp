@@ -1,5 +1,6 @@
 // Runs as one self-contained page: tables that need no script, and charts drawn from the same figures.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,10 +11,21 @@
 
 namespace sextant {
 
-/// A run under the name of its file.
+/// What a trend shows of one kernel in one run.
+struct TrendPoint {
+  std::optional<double> largest_share;  ///< error / bound
+  std::optional<double> drift_error;    ///< worst |error| of tables
+  std::optional<double> mean_ulp;       ///< of tables
+  double not_passed = 0;                ///< verdicts worse than pass
+};
+
+/// A run under the name of its file. The trend stays true where the verdicts of old runs are dropped.
 struct NamedRun {
+  NamedRun(std::string name, Run run);
+
   std::string name;
   Run run;
+  std::map<std::string, TrendPoint> trend;  ///< by kernel
 };
 
 /// The error by stage at one position, of a document of sextant grade.
@@ -32,7 +44,7 @@ struct GradeDocument {
 [[nodiscard]] GradeDocument parse_grade(std::string_view text, const std::string& file);
 
 struct Report {
-  std::vector<NamedRun> runs;  ///< in order of time; the last is reported
+  std::vector<NamedRun> runs;  ///< in order of time; the last is reported, of others the trend
   std::vector<GradeDocument> grades;
   std::optional<Gate> changes;  ///< of the last against the one before
 };

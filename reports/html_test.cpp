@@ -19,7 +19,8 @@
 namespace sextant {
 namespace {
 
-constexpr const char* kGrade = R"json({"schema_version":1,"document":"grade","encoding":"rope(dim=8,theta=10000)","kernel":"mine",
+constexpr const char* kGrade =
+    R"json({"schema_version":1,"document":"grade","encoding":"rope(dim=8,theta=10000)","kernel":"mine",
 "totals":[{"stage":"total","position":0,"pair":0,"function":"cos","signed_total":0},
 {"stage":"total","position":3,"pair":1,"function":"sin","signed_total":-0.25}],
 "stages":[{"stage":"frequency","position":3,"pair":1,"function":"sin","signed_share":-0.5},
@@ -108,9 +109,10 @@ TEST_F(Browser, hostile_names_stay_text) {
   run.result.verdicts[1].kernel = run.result.verdicts[2].reason = run.environment.host = hostile;
   run.result.drift[0].kernel = *(run.result.drift[0].model = hostile);
   run.result.verdicts[1].witness->function = hostile;
+  report.runs[1] = NamedRun("now", run);
   report.runs[1].name = report.grades[0].kernel = hostile;
   report.grades[0].points[1].shares[0].first = hostile;
-  report.changes = compare(run, report.runs[0].run, hostile, "before");
+  report.changes = compare(report.runs[1].run, report.runs[0].run, hostile, "before");
   const std::string page = dom(to_html(report), "");
   EXPECT_EQ(console_, "");
   EXPECT_EQ(page.find("data-owned"), std::string::npos);

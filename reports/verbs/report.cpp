@@ -42,6 +42,15 @@ std::vector<std::string> files_of(const std::vector<std::string>& documents) {
   return files;
 }
 
+/// In order of time. Only the last two are needed whole: a history may hold more than memory.
+void add(NamedRun run, std::vector<NamedRun>& runs) {
+  const auto later = [](const NamedRun& a, const NamedRun& b) {
+    return a.run.environment.time < b.run.environment.time;
+  };
+  runs.insert(std::upper_bound(runs.begin(), runs.end(), run, later), std::move(run));
+  for (std::size_t i = 0; i + 2 < runs.size(); ++i) runs[i].run.result = {};
+}
+
 /// The last run against the one before, where these can be compared.
 std::optional<Gate> changes_of(const std::vector<NamedRun>& runs) {
   if (runs.size() < 2) return std::nullopt;
@@ -64,14 +73,11 @@ int run(const Options& options) {
     if (document_kind(text) == "grade") {
       report.grades.push_back(parse_grade(text, file));
     } else {
-      report.runs.push_back({name, parse_run(text, file)});
+      add(NamedRun(name, parse_run(text, file)), report.runs);
     }
   }
   if (report.runs.empty())
     throw InputError(fmt::format("{}: no run document among these", options.documents[0]));
-  std::stable_sort(report.runs.begin(), report.runs.end(), [](const NamedRun& a, const NamedRun& b) {
-    return a.run.environment.time < b.run.environment.time;
-  });
   report.changes = changes_of(report.runs);
   const Run& last = report.runs.back().run;
   const bool nothing_asked = options.html.empty() && options.markdown.empty() && options.junit.empty() &&
