@@ -115,6 +115,7 @@ class Comparison {
   }
 
   Gate gate() {
+    compare_trust();
     compare_verdicts();
     compare_drift();
     if (!why_.empty())
@@ -136,7 +137,7 @@ class Comparison {
   }
 
  private:
-  static constexpr double kGone = 1e302, kVerdict = 1e300;  // before every measure
+  static constexpr double kMost = 1e307, kGone = 1e300, kVerdict = 1e298;  // before every measure
 
   /// Every measure of this kernel, or none.
   bool comparable(const std::string& kernel) {
@@ -154,6 +155,20 @@ class Comparison {
         most = std::max(most, entry.relative);
     }
     return most;
+  }
+
+  /// What stops a run before its verdicts do.
+  void compare_trust() {
+    if (!run_.result.audit.kept() && base_.result.audit.kept())
+      gate_.drift.push_back({"audit of the truth against MPFR", "kept",
+                             "failed: trust no verdict of this run", std::nullopt, "", 2 * kMost});
+    for (const MissingKernel& missing : run_.missing) {
+      const auto same = [&](const MissingKernel& old) { return old.kernel == missing.kernel; };
+      if (std::none_of(base_.missing.begin(), base_.missing.end(), same))
+        gate_.drift.push_back({fmt::format("required kernel {}", missing.kernel), "here",
+                               fmt::format("unavailable: {}", missing.reason), std::nullopt,
+                               fmt::format("sextant verify --require {}", quoted(missing.kernel)), kMost});
+    }
   }
 
   void compare_verdicts() {
@@ -214,10 +229,10 @@ class Comparison {
   void weigh(Change change, double old, double current, double allowed) {
     // A product with infinity stays infinite, and 0 allows nothing.
     if (current > old * (1 + allowed)) {
-      change.weight = old > 0 ? std::min(current / old, 1e299) : 1e299;
+      change.weight = old > 0 ? std::min(current / old, 1e297) : 1e297;
       gate_.drift.push_back(std::move(change));
     } else if (current < old) {
-      change.weight = current > 0 ? std::min(old / current, 1e299) : 1e299;
+      change.weight = current > 0 ? std::min(old / current, 1e297) : 1e297;
       gate_.improvements.push_back(std::move(change));
     }
   }
@@ -285,7 +300,7 @@ class Comparison {
       const double before = old.sum.ulp(), after = current.sum.ulp();
       if (allowed == 0 && sum(current) > sum(old)) {
         // Exact, where doubles might call two sums equal.
-        change.weight = before > 0 ? std::max(1.0, after / before) : 1e299;
+        change.weight = before > 0 ? std::max(1.0, after / before) : 1e297;
         gate_.drift.push_back(std::move(change));
       } else {
         weigh(std::move(change), before, after, allowed);
@@ -364,7 +379,7 @@ std::string to_text(const Gate& gate, bool colours) {
       text += fmt::format("  at   position {}, pair {}, {}: got {:.9g}, want {:.17g}\n",
                           change.witness->position, change.witness->pair, printable(change.witness->function),
                           change.witness->got, change.witness->want);
-    text += fmt::format("  {}\n", printable(change.replay));
+    if (!change.replay.empty()) text += fmt::format("  {}\n", printable(change.replay));
   }
   if (gate.drift.size() > kMostDrift)
     text += fmt::format("... and {} more: see --json\n", gate.drift.size() - kMostDrift);

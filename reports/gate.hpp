@@ -25,9 +25,10 @@ struct Gate {
   std::size_t measures = 0;          ///< compared
 };
 
-/// Every verdict of the baseline that got worse or disappeared, every new one that is bad, every measure
-/// above the baseline's by more than its allowance. Order of verdicts: pass, unsupported or unavailable,
-/// undecided, mistrusted, then crashed and fail.
+/// Every verdict of the baseline that got worse or disappeared, every new one that is bad, a truth that
+/// failed its audit, a required kernel that is missing, every measure above the baseline's by more than its
+/// allowance. Order of verdicts: pass, unsupported or unavailable, undecided, mistrusted, then crashed and
+/// fail.
 ///
 /// Measures are the largest error / bound of a verdict, and of drift the worst |error| of each octave and the
 /// sum of ulp errors of its table entries. They are compared where version, seed, arguments and libm

@@ -123,6 +123,18 @@ TEST(gate, a_new_verdict_is_stopped_where_it_is_bad) {
   EXPECT_EQ(exit_status(gated(example_run(), baseline)), 1);
 }
 
+TEST(gate, a_truth_that_failed_and_a_required_kernel_that_is_missing_stop_first) {
+  auto run = example_run();
+  run.result.audit.worst_share = 2;
+  run.missing = {{"cuda", "no device"}};
+  run.result.verdicts[0].verdict = Verdict::fail;
+  const Gate gate = gated(run);
+  ASSERT_EQ(gate.drift.size(), 3u);
+  EXPECT_EQ(gate.drift[0].key, "audit of the truth against MPFR");
+  EXPECT_EQ(gate.drift[1].key, "required kernel cuda");
+  EXPECT_EQ(exit_status(gated(run, run)), 0);
+}
+
 TEST(gate, a_contract_that_was_exchanged_is_stopped) {
   auto run = example_run();
   run.result.verdicts[0].contract = "f32-approx";

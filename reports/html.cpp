@@ -27,6 +27,7 @@ constexpr std::size_t kMostFailures = 3000;  // rows of the page; more are count
 constexpr std::size_t kMostChanges = 60;
 constexpr std::size_t kMostGrades = 12;
 constexpr std::size_t kMostRunColumns = 12;
+constexpr const char* kTall = "scroll tall";  // a box that scrolls: of many rows
 constexpr const char* kEverything = "worst of all encodings";
 
 std::string subject_of(const DriftRecord& drift) { return drift.model.value_or(drift.encoding); }
@@ -36,8 +37,9 @@ std::string sparse(double value) { return std::isfinite(value) ? fmt::format("{:
 /// A table with a head; cells are HTML. Columns whose title starts with '#' hold numbers.
 class Table {
  public:
-  explicit Table(const std::vector<std::string>& titles, const std::string& attributes = "") {
-    html_ = fmt::format("<div class=\"scroll tall\"><table{}><thead><tr>", attributes);
+  explicit Table(const std::vector<std::string>& titles, const char* box = "scroll",
+                 const char* attributes = "") {
+    html_ = fmt::format("<div class=\"{}\"><table{}><thead><tr>", box, attributes);
     for (const std::string& title : titles) {
       is_number_.push_back(title.starts_with('#'));
       html_ += fmt::format("<th{}>{}</th>", is_number_.back() ? " class=\"n\"" : "",
@@ -131,7 +133,7 @@ void add_changes(const Gate& gate, std::string& html) {
   for (const std::string& note : gate.notes)
     html += fmt::format("<p class=\"quiet\">{}</p>\n", xml_escaped(note));
   if (gate.drift.size() + gate.improvements.size() > 0) {
-    Table table({"", "what", "was", "now", "witness and replay"});
+    Table table({"", "what", "was", "now", "witness and replay"}, kTall);
     const auto add = [&](const std::vector<Change>& changes, const char* kind) {
       for (std::size_t i = 0; i < std::min(kMostChanges, changes.size()); ++i) {
         const Change& change = changes[i];
@@ -197,6 +199,44 @@ std::string bin_name(std::size_t bin) {
   return fmt::format("{}–{}", bound(bin - 2), bound(bin - 1));
 }
 
+std::int64_t pairs_of(const std::string& encoding) {
+  const Encoding parsed = parse_encoding(encoding);
+  return std::get<Rope>(parsed).pairs();
+}
+
+/// The map of the tables with the largest error, where no script draws that of others.
+std::string map_of(const Run& run) {
+  const DriftRecord* worst = nullptr;
+  double most = -1;
+  for (const DriftRecord& drift : run.result.drift) {
+    for (const DriftRecord::Octave& octave : drift.by_octave) {
+      if (octave.max_abs <= most || octave.blocks.empty()) continue;
+      most = octave.max_abs;
+      worst = &drift;
+    }
+  }
+  if (!worst) return "";
+  const auto blocks = static_cast<std::int64_t>(worst->by_octave.front().blocks.size());
+  const std::int64_t pairs = pairs_of(worst->encoding);
+  std::vector<std::string> titles = {"#pairs"};
+  for (const DriftRecord::Octave& octave : worst->by_octave)
+    titles.push_back(fmt::format("#{}", octave.first));
+  Table table(titles);
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const auto first = [&](std::int64_t b) { return (b * pairs + blocks - 1) / blocks; };
+    std::vector<std::string> cells = {fmt::format("{}–{}", first(block), first(block + 1) - 1)};
+    for (const DriftRecord::Octave& octave : worst->by_octave) {
+      const auto at = static_cast<std::size_t>(block);
+      cells.push_back(at < octave.blocks.size() ? fmt::format("{:.1g}", octave.blocks[at]) : "");
+    }
+    table.row(cells);
+  }
+  return fmt::format(
+      "<div class=\"script-none\"><p>{} on {}, where the error is largest: by first position of an "
+      "octave and by pairs.</p>\n{}</div>\n",
+      xml_escaped(worst->kernel), xml_escaped(subject_of(*worst)), table.html());
+}
+
 void add_places(const Run& run, std::string& html) {
   if (run.result.drift.empty()) return;
   html +=
@@ -215,8 +255,11 @@ void add_places(const Run& run, std::string& html) {
       "rows: pairs</figcaption></figure>\n<figure class=\"script-only needs-charts\"><div class=\"chart "
       "low\"><canvas "
       "id=\"ulp-chart\" role=\"img\" aria-label=\"histogram of errors in "
-      "ulp\"></canvas></div></figure>\n<details class=\"table\" "
-      "open><summary>as a table: entries by error, all encodings together</summary>\n";
+      "ulp\"></canvas></div></figure>\n";
+  html += map_of(run);
+  html +=
+      "<details class=\"table\" open><summary>as a table: entries by error, all encodings "
+      "together</summary>\n";
   std::map<std::string, std::array<std::uint64_t, 6>> kernels;
   for (const DriftRecord& drift : run.result.drift) {
     auto& sums = kernels[drift.kernel];
@@ -334,7 +377,7 @@ void add_verdicts(const Run& run, std::string& html) {
       "aria-live=\"polite\"></span></div>\n";
   Table table({"verdict", "kernel", "law on operation", "dtype", "encoding", "#error / bound",
                "measured, witness, replay"},
-              " id=\"verdicts\"");
+              kTall, " id=\"verdicts\"");
   const auto add = [&](const VerdictRecord& record, const std::string& of, const std::string& command) {
     std::string text = xml_escaped(record.reason);
     if (record.measure.witness) {
@@ -438,11 +481,6 @@ ordered_json level_of(double value) {
 }
 
 ordered_json finite(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(1e38); }
-
-std::int64_t pairs_of(const std::string& encoding) {
-  const Encoding parsed = parse_encoding(encoding);
-  return std::get<Rope>(parsed).pairs();
-}
 
 ordered_json data_of(const Report& report, const std::vector<Trend>& trends) {
   ordered_json drift = ordered_json::array();

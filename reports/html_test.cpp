@@ -126,7 +126,8 @@ TEST(html, loads_nothing_and_has_every_figure_in_a_table) {
     EXPECT_EQ(without.find(remote), std::string::npos) << remote;
   }
   for (const char* figure : {"0.25", "5.5e-08", "killed by SIGSEGV", "sextant replay", "-5.00e-01", "▲",
-                             "worse", "position 9, pair 1, b: got -0.75, want 0.5", "93.8 %"})
+                             "worse", "position 9, pair 1, b: got -0.75, want 0.5", "93.8 %",
+                             "mine on llama-2-7b, where the error is largest"})
     EXPECT_NE(html.find(figure), std::string::npos) << figure;
   EXPECT_EQ(count(html, "<script"), page_charts().empty() ? 2u : 3u);
 }

@@ -198,6 +198,11 @@ DriftRecord drift_in(const json& object, const json& encodings, const std::strin
   drift.kernel = text_at(object, "kernel", file);
   drift.model = optional_text(object, "model", file);
   drift.encoding = encoding_in(object, encodings, file).value_or("");
+  try {
+    (void)parse_encoding(drift.encoding);
+  } catch (const InputError& error) {
+    refuse(file, fmt::format("drift is of no encoding: {}", error.what()));
+  }
   drift.context = count_at(object, "context", file);
   drift.positions = count_at(object, "positions", file);
   if (!at(object, "leaves_exact_angle", file).is_null())

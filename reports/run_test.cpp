@@ -143,6 +143,8 @@ TEST(run, what_no_run_has_written_is_refused_in_one_line) {
   refused([](json& d) { d["drift"][0]["ulp_histogram"] = {1, 2}; }, "bins");
   refused([](json& d) { d["drift"][0]["ulp_histogram"][0] = -1; }, "counts");
   refused([](json& d) { d["drift"][0]["sum_ulp_2_16"] = "0x"; }, "hexadecimal");
+  refused([](json& d) { d["drift"][0]["encoding"] = "rope(dim=7,theta=1)"; }, "no encoding");
+  refused([](json& d) { d["drift"][0]["encoding"] = nullptr; }, "no encoding");
   refused([](json& d) { d["arguments"] = "; rm -rf /"; }, "arguments");
   refused([](json& d) { d["coverage"]["audit"]["kept"] = 1; }, "kept");
 }
