@@ -341,8 +341,7 @@ void add_faults(const Run& run, std::string& html) {
   if (faults.empty()) return;
   html +=
       "<section id=\"faults\"><h2>Planted faults</h2>\n<p class=\"quiet\">Which law catches which fault; a "
-      "fault that "
-      "no law catches would pass a real kernel too.</p>\n";
+      "kernel with a fault that none catches would pass.</p>\n";
   std::vector<std::string> titles = {"fault", "caught by"};
   for (const std::string& law : laws) titles.push_back(law);
   Table table(titles);
