@@ -19,6 +19,8 @@ std::optional<std::string> refusal_of(const Trial& trial, const Task& task) {
     return std::nullopt;
   } catch (const Refused& refused) {
     return refused.what();
+  } catch (const OutOfResources&) {
+    throw;
   } catch (const InputError& refused) {
     return refused.what();
   }

@@ -102,6 +102,8 @@ Outcome judge(const Law& law, const Trial& trial) {
   if (!trial.kernel.capabilities.concurrent) lock.lock();
   try {
     return run_trial(law, trial);
+  } catch (const OutOfResources&) {
+    throw;
   } catch (const InputError& error) {
     // Cases are legal: this is a kernel's, and the run goes on with the next.
     return {Verdict::crashed, {}, error.what()};

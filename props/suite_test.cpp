@@ -51,6 +51,12 @@ TEST(suite, a_failure_comes_with_a_shrunk_replay_that_fails_again) {
   EXPECT_GE(failed, 3);
 }
 
+TEST(suite, what_the_suite_lacks_ends_the_run) {
+  Kernel kernel = scalar_kernel();
+  kernel.rotate = [](const RotateCall&) { throw OutOfResources("cannot start a worker"); };
+  EXPECT_THROW((void)run_suite(small_suite({kernel})), OutOfResources);
+}
+
 TEST(suite, a_kernel_that_throws_is_crashed_or_unsupported_and_the_run_goes_on) {
   Kernel throwing = scalar_kernel();
   throwing.name = "throwing";
