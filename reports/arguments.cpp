@@ -112,10 +112,13 @@ const Format& parse_format(const std::string& name) {
   throw InputError(fmt::format("unknown dtype \"{}\": f32, f64, f16 or bf16", name.substr(0, 40)));
 }
 
-Kernel find_kernel(const std::string& name) {
+Kernel find_kernel(const std::string& name, std::optional<std::chrono::milliseconds> time_limit) {
   const Kernel kernel = named_kernel(name);
-  if (is_fault(kernel)) return in_worker(kernel, {.time_limit = std::chrono::seconds(1)});
-  return is_foreign(kernel) ? in_worker(kernel) : kernel;
+  if (!is_fault(kernel) && !is_foreign(kernel)) return kernel;
+  WorkerOptions options;
+  if (is_fault(kernel)) options.time_limit = std::chrono::seconds(1);
+  options.time_limit = time_limit.value_or(options.time_limit);
+  return in_worker(kernel, options);
 }
 
 std::int64_t context_of(const Rope& rope, std::int64_t declared) {

@@ -1,6 +1,8 @@
 // Reading of command-line values that several verbs share: positions, dtypes, kernels, encodings.
 #pragma once
+#include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,8 +25,10 @@ void check_sweepable(const Kernel& kernel, Operation operation, const Rope& rope
 /// f32, f64, f16, bf16. Throws InputError.
 [[nodiscard]] const Format& parse_format(const std::string& name);
 
-/// The kernel a name means (named_kernel); those of others, and those wrong on purpose, come in a worker.
-[[nodiscard]] Kernel find_kernel(const std::string& name);
+/// The kernel a name means (named_kernel); those of others, and those wrong on purpose, come in a worker,
+/// with 10 s and 1 s for each call unless a limit is given.
+[[nodiscard]] Kernel find_kernel(const std::string& name,
+                                 std::optional<std::chrono::milliseconds> time_limit = {});
 
 /// The context for an encoding whose config declares none: what its scaling implies, else 4096.
 [[nodiscard]] std::int64_t context_of(const Rope& rope, std::int64_t declared);

@@ -595,6 +595,8 @@ TEST_F(Command, verify_refuses_what_it_cannot_fix_or_require) {
            {"--shape 256,256,2", "65536"},
            {"--shape 1,2,1 --positions 0:3", "--positions has 3"},
            {"--require fast", "fast"},
+           {"--time-limit 1", "--isolate"},
+           {"--isolate --time-limit 0", "0.001"},
            {"--junit no/such/folder/run.xml", "no/such/folder"},
            {"--json run.out --junit run.out", "both"},
        }) {
@@ -663,7 +665,8 @@ TEST_F(Command, junit_says_what_the_run_document_says) {
   EXPECT_EQ(count("<failure "), summary.at("fail"));
   EXPECT_EQ(count("<skipped "), summary.at("unavailable").get<int>() + summary.at("unsupported").get<int>());
   EXPECT_EQ(count("sextant replay 'law="), count("<failure "));
-  EXPECT_NE(xml.find("classname=\"scalar.rope_elementwise\" name=\"llama-2-7b/rotate/f32\""), std::string::npos);
+  EXPECT_NE(xml.find("classname=\"scalar.rope_elementwise\" name=\"llama-2-7b/rotate/f32\""),
+            std::string::npos);
   // Standard output holds the document alone.
   const Ended alone =
       run("verify --kernel scalar --encoding llama-2-7b --law pi_scaling --cases 1 --junit -");

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <memory>
+#include <optional>
 #include <random>
 
 #include "sextant/fixtures/faults/conduct.hpp"
@@ -35,6 +37,7 @@ struct Options {
   std::string layout;
   std::string positions, shape;
   bool isolate = false;
+  std::optional<double> time_limit;
 };
 
 constexpr std::int64_t kMostPositions = 4096;
@@ -141,6 +144,13 @@ void add_named(const std::string& text, SuiteOptions& suite, Run& run) {
   ++run.models;
 }
 
+std::optional<std::chrono::milliseconds> time_limit_of(std::optional<double> seconds) {
+  if (!seconds) return std::nullopt;
+  if (!(*seconds >= 0.001 && *seconds <= 1e6))
+    throw InputError(fmt::format("--time-limit {}: seconds from 0.001 to 1000000", *seconds));
+  return std::chrono::milliseconds(std::llround(*seconds * 1000));
+}
+
 int verify(const Options& options) {
   SuiteOptions suite;
   Run run;
@@ -150,8 +160,9 @@ int verify(const Options& options) {
     throw InputError(fmt::format("--cases {}: from 1 to 1000000", options.cases));
   suite.cases = options.cases;
   if (!options.contract.empty()) suite.contract = parse_contract(options.contract);
+  const std::optional<std::chrono::milliseconds> time_limit = time_limit_of(options.time_limit);
   for (const std::string& name : options.kernels) {
-    Kernel kernel = find_kernel(name);
+    Kernel kernel = find_kernel(name, time_limit);
     const auto same = [&](const Kernel& other) { return other.name == kernel.name; };
     if (std::none_of(suite.kernels.begin(), suite.kernels.end(), same))
       suite.kernels.push_back(std::move(kernel));
@@ -176,15 +187,20 @@ int verify(const Options& options) {
     throw InputError(fmt::format("--shape {} has {} tokens, --positions has {}", options.shape,
                                  suite.shape->tokens, suite.positions.size()));
   for (const std::string& name : options.required) {
-    const Kernel required = find_kernel(name);
+    const Kernel required = find_kernel(name, time_limit);
     if (!required.unavailable.empty()) run.missing.push_back({name, required.unavailable});
     const auto same = [&](const Kernel& kernel) { return kernel.name == required.name; };
     if (std::none_of(suite.kernels.begin(), suite.kernels.end(), same)) suite.kernels.push_back(required);
   }
+  const auto in_one = [](const Kernel& kernel) { return is_fault(kernel) || is_foreign(kernel); };
   if (options.isolate) {
+    WorkerOptions worker;
+    worker.time_limit = time_limit.value_or(worker.time_limit);
     for (Kernel& kernel : suite.kernels) {
-      if (!is_fault(kernel) && !is_foreign(kernel)) kernel = in_worker(kernel);  // these are in one
+      if (!in_one(kernel)) kernel = in_worker(kernel, worker);
     }
+  } else if (time_limit && std::none_of(suite.kernels.begin(), suite.kernels.end(), in_one)) {
+    throw InputError("--time-limit holds for isolated kernels only: add --isolate");
   }
   const bool asks_tables =
       options.operations.empty() ||
@@ -254,7 +270,10 @@ Action add_verify_verb(CLI::App& app) {
                    "verify this kernel too, and exit 1 where it is unavailable here; repeatable")
       ->allow_extra_args(false);
   verb->add_flag("--isolate", options->isolate,
-                 "call kernels in a process of their own: crashes, guard pages, read-only inputs");
+                 "call kernels in a process of their own: crashes, guard pages, read-only inputs, 4 GiB of "
+                 "address space, a time limit");
+  verb->add_option("--time-limit", options->time_limit,
+                   "seconds that a call of an isolated kernel may take (default 10; 1 for fault:..)");
   verb->add_option("--json", options->json, "write the run document to FILE, - for standard output");
   verb->add_option("--junit", options->junit, "write JUnit XML for CI to FILE, - for standard output");
   verb->footer(
