@@ -1,6 +1,6 @@
 // rope_backward_adjoint: the gradient is the adjoint of the rotation, <K(m)x, g> = <x, backward(g)>, pair by
 // pair. Teeth: a gradient rotated the same way as the input, by another base, scale or factor, in another
-// pairing. Blind to what forward and backward share: any wrong rotation whose adjoint is taken.
+// pairing. Blind to a wrong rotation of the right pairs whose adjoint is taken.
 //
 // Slack. Both sides turn by the same angle t, whatever its error (a gradient that finds its angles in another
 // way than the rotation is not its adjoint): K(m)x = A R(t)x + e_x, backward(g) =
@@ -65,7 +65,7 @@ Law rope_backward_adjoint() {
   Law law;
   law.id = "rope_backward_adjoint";
   law.title = "the gradient is the adjoint of the rotation: <K(m)x, g> = <x, backward(g)>";
-  law.blind_to = "whatever rotate and rotate_backward share";
+  law.blind_to = "a wrong rotation of the right pairs that rotate and rotate_backward share";
   law.operations = {Operation::rotate_backward};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
                  std::uint64_t) -> std::optional<CaseSpace> {

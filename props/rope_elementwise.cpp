@@ -1,6 +1,6 @@
 // rope_elementwise: every output element against the exact value, within the contract's bound.
-// Teeth: the only law that sees pairing, direction, base, exponent, scale and width faults. Blind to what
-// happens between calls, to v, and to dtypes and layouts that a case does not use.
+// Teeth: pairing, direction, base, exponent, scale and width faults, most of which no other law sees. Blind
+// to what happens between calls, to v, and to dtypes and layouts that a case does not use.
 #include <cmath>
 #include <numeric>
 

@@ -87,7 +87,7 @@ Law rope_isometry() {
   Law law;
   law.id = "rope_isometry";
   law.title = "a rotation multiplies a pair's norm by the attention factor: |K(m)x| = A|x|, c^2 + s^2 = A^2";
-  law.blind_to = "whatever still is a rotation: a wrong base, scale, position, direction or partner";
+  law.blind_to = "whatever still is a rotation: a wrong base, scale, position or direction";
   law.operations = {Operation::rotate, Operation::tables};
   law.space = [](const std::optional<Rope>& rope, std::int64_t context,
                  std::uint64_t) -> std::optional<CaseSpace> {

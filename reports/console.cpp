@@ -106,8 +106,9 @@ std::string usual_tolerances(const Witness& witness) {
 }
 
 std::string failure_text(const VerdictRecord& record, const Painter& painter) {
-  std::string text = fmt::format("{} {}: {} on {}{}, {}", painter.verdict(record.verdict, 0), record.kernel,
-                                 record.law, to_string(record.operation), in_dtype(record), subject_of(record));
+  std::string text =
+      fmt::format("{} {}: {} on {}{}, {}", painter.verdict(record.verdict, 0), record.kernel, record.law,
+                  to_string(record.operation), in_dtype(record), subject_of(record));
   if (record.measure.witness && record.measure.share() > 1) {
     const Witness& w = *record.measure.witness;
     text += fmt::format(": worst {:.4g} {} at position {}, pair {}, bound {:.4g}", record.measure.worst,
@@ -167,9 +168,9 @@ void add_groups(const Run& run, const Painter& painter, std::string& text) {
       if (group->worst && (!nearest || group->worst->measure.share() > nearest->worst->measure.share()))
         nearest = group;
     }
-    const std::string near =
-        nearest ? fmt::format("{}: {} on {}", share_of(*nearest->worst), nearest->law, subject_of(*nearest->worst))
-                : sum.reason;
+    const std::string near = nearest ? fmt::format("{}: {} on {}", share_of(*nearest->worst), nearest->law,
+                                                   subject_of(*nearest->worst))
+                                     : sum.reason;
     const std::string rest = nearest ? not_offered(list) : "";
     text += fmt::format("{:<{}}  {:<40} {} {:>4}/{:<4}  {:>6}  {}{}{}\n", kernel, width,
                         fmt::format("{} checks (law on operation)", list.size()),
@@ -274,6 +275,7 @@ std::string to_text(const Run& run, bool colours) {
     text += fmt::format("{}{} {}", first ? "" : ", ", count, painter.verdict(verdict, 0));
     first = false;
   }
+  if (first) text += "nothing was verified";
   return text + "\n";
 }
 

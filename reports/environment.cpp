@@ -44,7 +44,8 @@ Environment this_environment() {
   environment.compiler = __VERSION__;
   environment.libm_fingerprint = fingerprint();
   for (std::int64_t bits = hwy::SupportedTargets(); bits != 0; bits &= bits - 1) {
-    environment.targets.emplace_back(hwy::TargetName(static_cast<std::uint32_t>(bits & -bits)));
+    const std::string target = hwy::TargetName(static_cast<std::uint32_t>(bits & -bits));
+    if (target != "Unknown") environment.targets.push_back(target);
   }
   return environment;
 }

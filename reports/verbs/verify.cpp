@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <set>
 
 #include "sextant/fixtures/faults/conduct.hpp"
 #include "sextant/fixtures/kernels/named.hpp"
@@ -85,8 +86,10 @@ void keep_operations(const std::vector<std::string>& names, std::vector<Law>& la
   for (const std::string& name : names) {
     const std::optional<Operation> operation = parse_operation(name);
     if (!operation)
-      throw InputError(
-          fmt::format("unknown operation \"{}\": see sextant list laws --json -", name.substr(0, 40)));
+      throw InputError(fmt::format(
+          "unknown operation \"{}\": frequencies, tables, rotate, rotate_with_tables, rotate_backward, "
+          "attention, angles or sequence",
+          name.substr(0, 40)));
     operations.push_back(*operation);
   }
   for (Law& law : laws) {
@@ -208,7 +211,10 @@ int verify(const Options& options) {
   const bool asks_f32 = suite.dtypes.empty() ||
                         std::find(suite.dtypes.begin(), suite.dtypes.end(), DType::f32) != suite.dtypes.end();
   suite.drift = asks_tables && asks_f32 && suite.positions.empty();
-  for (const std::string& text : options.encodings) add_named(text, suite, run);
+  std::set<std::string> named;
+  for (const std::string& text : options.encodings) {
+    if (named.insert(text).second) add_named(text, suite, run);
+  }
   if (options.encodings.empty()) add_bundled(suite, run);
   run.arguments = arguments_of(options);
   check_outputs({options.json, options.junit});
@@ -277,7 +283,9 @@ Action add_verify_verb(CLI::App& app) {
   verb->add_option("--json", options->json, "write the run document to FILE, - for standard output");
   verb->add_option("--junit", options->junit, "write JUnit XML for CI to FILE, - for standard output");
   verb->footer(
-      "Exit status: 0 something passed and nothing failed, 1 a failure, 2 bad usage, 3 nothing could be "
+      "Exit status: 0 something passed and nothing failed, 1 a failure, a crash or a check that cannot be "
+      "trusted, "
+      "2 bad usage, 3 nothing could be "
       "verified. Examples:\n"
       "  sextant verify\n"
       "  sextant verify --kernel scalar --encoding llama-3.1-8b --contract exact-angle\n"
