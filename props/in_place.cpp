@@ -33,6 +33,7 @@ Law in_place() {
   law.title = "in place, a call gives what it gives apart from its inputs";
   law.blind_to = "faults that both ways share; kernels that only work in place";
   law.operations = {Operation::rotate, Operation::rotate_with_tables, Operation::rotate_backward};
+  law.by_geometry = true;
   law.space = behaviour_space;
   law.check = check;
   return law;

@@ -12,6 +12,7 @@ Law inputs_unchanged() {
   law.blind_to = "an input changed and restored during the call; q and k of kernels that only work in place";
   law.operations = {Operation::tables, Operation::rotate, Operation::rotate_with_tables,
                     Operation::attention};
+  law.by_geometry = true;
   law.space = behaviour_space;
   law.check = [](const Trial& trial) {
     return judged(perform(trial.kernel, task_of(trial), usual_placement(trial.kernel, trial.c)).inputs);

@@ -29,6 +29,7 @@ struct Law {
   std::string blind_to;               ///< the faults it cannot see
   std::vector<Operation> operations;  ///< each is checked by itself
   bool needs_encoding = true;         ///< false: once per kernel
+  bool by_geometry = false;           ///< once for each pairing, rotary width and head_dim among the encodings
   /// The cases to draw for an encoding with its declared context, or nothing where the law does not speak of
   /// it. The space may hold an encoding derived from the given one (a scaling drawn by `draw` upon a default
   /// RoPE).

@@ -58,6 +58,7 @@ Law refusals() {
   law.title = "positions outside the rows of given tables, and tables of another width, are refused";
   law.blind_to = "positions further outside; refusals of other operations";
   law.operations = {Operation::rotate_with_tables};
+  law.by_geometry = true;
   law.space = behaviour_space;
   law.check = check;
   return law;

@@ -63,6 +63,7 @@ Law repeatability() {
   law.operations = {Operation::frequencies,        Operation::tables,          Operation::rotate,
                     Operation::rotate_with_tables, Operation::rotate_backward, Operation::sequence,
                     Operation::attention};
+  law.by_geometry = true;
   law.space = behaviour_space;
   law.check = check;
   return law;

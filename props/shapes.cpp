@@ -108,6 +108,7 @@ Law shapes() {
   law.blind_to = "faults of all sizes alike";
   law.operations = {Operation::tables, Operation::rotate, Operation::rotate_with_tables,
                     Operation::rotate_backward};
+  law.by_geometry = true;
   law.space = behaviour_space;
   law.check = check;
   return law;

@@ -133,6 +133,7 @@ Law special_values() {
   law.title = "NaN and infinity stay in their pair and stay themselves; copied channels keep every bit";
   law.blind_to = "-0 and subnormals in rotated channels; both components of a pair special at once";
   law.operations = {Operation::rotate, Operation::rotate_with_tables, Operation::rotate_backward};
+  law.by_geometry = true;
   law.space = behaviour_space;
   law.check = check;
   return law;

@@ -45,6 +45,7 @@ Law strided_views() {
   law.title = "every layout claimed, dense or with gaps, gives the same rows and leaves the gaps alone";
   law.blind_to = "strides of positions and tables; negative strides";
   law.operations = {Operation::rotate, Operation::rotate_with_tables, Operation::rotate_backward};
+  law.by_geometry = true;
   law.space = behaviour_space;
   law.check = check;
   return law;

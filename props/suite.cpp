@@ -12,6 +12,7 @@
 #include <numeric>
 #include <set>
 #include <thread>
+#include <tuple>
 
 #include "sextant/props/call.hpp"
 #include "sextant/reference/distance.hpp"
@@ -253,11 +254,12 @@ std::optional<DriftRecord> drift_of(const Kernel& kernel, const Subject& subject
 
 namespace {
 
-SuiteResult run_subject(const SuiteOptions& options, const Subject& subject) {
+SuiteResult run_subject(const SuiteOptions& options, const Subject& subject, bool new_geometry) {
   SuiteResult result;
   Truths truths;
   for (const Law& law : options.laws) {
-    if (law.needs_encoding) run_law(options, law, &subject, truths, result);
+    if (law.needs_encoding && (new_geometry || !law.by_geometry))
+      run_law(options, law, &subject, truths, result);
   }
   result.audit = audit_of(subject);
   for (const Kernel& kernel : options.kernels) {
@@ -295,6 +297,12 @@ SuiteResult run_suite(const SuiteOptions& options) {
 
   const std::size_t count = options.subjects.size();
   std::vector<SuiteResult> parts(count);
+  std::set<std::tuple<Pairing, std::int64_t, std::int64_t>> geometries;
+  std::vector<bool> new_geometry;
+  for (const Subject& subject : options.subjects) {
+    const Rope& rope = subject.rope;
+    new_geometry.push_back(geometries.emplace(rope.pairing, rope.dim, rope.head_dim).second);
+  }
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::size_t begun = 0;
@@ -307,7 +315,7 @@ SuiteResult run_suite(const SuiteOptions& options) {
           const std::scoped_lock lock(mutex);
           options.progress(begun++, count, subject.model.value_or(to_string(Encoding(subject.rope))));
         }
-        parts[i] = run_subject(options, subject);
+        parts[i] = run_subject(options, subject, new_geometry[i]);
       } catch (...) {
         const std::scoped_lock lock(mutex);
         if (!failure) failure = std::current_exception();
