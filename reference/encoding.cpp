@@ -447,19 +447,6 @@ void check(const Rope& rope) {
 
 }  // namespace
 
-PairChannels pair_channels(Pairing pairing, std::int64_t dim, std::int64_t pair) {
-  const std::int64_t half = dim / 2;
-  switch (pairing) {
-    case Pairing::half:
-      return {pair, pair + half, pair, pair + half};
-    case Pairing::interleaved:
-      return {2 * pair, 2 * pair + 1, 2 * pair, 2 * pair + 1};
-    case Pairing::deinterleave:
-      break;
-  }
-  return {2 * pair, 2 * pair + 1, pair, pair + half};
-}
-
 std::string_view to_string(Pairing pairing) {
   switch (pairing) {
     case Pairing::half:

@@ -117,7 +117,18 @@ inline constexpr std::int64_t kMaxPosition = std::int64_t{1} << 40;
 struct PairChannels {
   std::int64_t in_a, in_b, out_a, out_b;
 };
-[[nodiscard]] PairChannels pair_channels(Pairing pairing, std::int64_t dim, std::int64_t pair);
+[[nodiscard]] constexpr PairChannels pair_channels(Pairing pairing, std::int64_t dim, std::int64_t pair) {
+  const std::int64_t half = dim / 2;
+  switch (pairing) {
+    case Pairing::half:
+      return {pair, pair + half, pair, pair + half};
+    case Pairing::interleaved:
+      return {2 * pair, 2 * pair + 1, 2 * pair, 2 * pair + 1};
+    case Pairing::deinterleave:
+      break;
+  }
+  return {2 * pair, 2 * pair + 1, pair, pair + half};
+}
 
 /// Throws InputError with one line where a parameter lies outside its definition
 /// (odd widths, d = 2 under an NTK base change, non-positive or non-finite factors, list lengths, ...).

@@ -79,20 +79,4 @@ std::string_view to_string(TableForm form) {
   return "?";
 }
 
-TableSlots table_slots(TableForm form, std::int64_t pairs, std::int64_t pair) {
-  switch (form) {
-    case TableForm::half:
-      return {pair, pair, 1, 0};
-    case TableForm::duplicated:
-      return {pair, pair, 2, pairs};
-    case TableForm::repeated:
-      return {2 * pair, 2 * pair, 2, 1};
-    case TableForm::half_half:
-      return {pair, pair + pairs, 1, 0};
-    case TableForm::polar:
-      return {2 * pair, 2 * pair + 1, 1, 0};
-  }
-  return {};
-}
-
 }  // namespace sextant

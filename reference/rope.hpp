@@ -33,7 +33,21 @@ struct TableSlots {
   std::int64_t cos, sin;
   std::int64_t copies, copy_step;
 };
-[[nodiscard]] TableSlots table_slots(TableForm form, std::int64_t pairs, std::int64_t pair);
+[[nodiscard]] constexpr TableSlots table_slots(TableForm form, std::int64_t pairs, std::int64_t pair) {
+  switch (form) {
+    case TableForm::half:
+      return {pair, pair, 1, 0};
+    case TableForm::duplicated:
+      return {pair, pair, 2, pairs};
+    case TableForm::repeated:
+      return {2 * pair, 2 * pair, 2, 1};
+    case TableForm::half_half:
+      return {pair, pair + pairs, 1, 0};
+    case TableForm::polar:
+      return {2 * pair, 2 * pair + 1, 1, 0};
+  }
+  return {};
+}
 [[nodiscard]] constexpr bool holds_both(TableForm form) {
   return form == TableForm::half_half || form == TableForm::polar;
 }

@@ -7,6 +7,7 @@
 #include <charconv>
 
 #include "sextant/fixtures/faults/conduct.hpp"
+#include "sextant/fixtures/kernels/cuda/cuda.hpp"
 #include "sextant/fixtures/kernels/named.hpp"
 #include "sextant/fixtures/worker/worker.hpp"
 #include "sextant/reference/error.hpp"
@@ -112,11 +113,17 @@ const Format& parse_format(const std::string& name) {
   throw InputError(fmt::format("unknown dtype \"{}\": f32, f64, f16 or bf16", name.substr(0, 40)));
 }
 
+bool runs_in_worker(const Kernel& kernel) {
+  return is_fault(kernel) || is_foreign(kernel) || (is_on_device(kernel) && kernel.unavailable.empty());
+}
+
 Kernel find_kernel(const std::string& name, std::optional<std::chrono::milliseconds> time_limit) {
   const Kernel kernel = named_kernel(name);
-  if (!is_fault(kernel) && !is_foreign(kernel)) return kernel;
+  if (!runs_in_worker(kernel)) return kernel;
   WorkerOptions options;
   if (is_fault(kernel)) options.time_limit = std::chrono::seconds(1);
+  // A GPU maps more address space than any limit meant for memory.
+  if (is_on_device(kernel)) options.memory_limit = std::uint64_t{1} << 56;
   options.time_limit = time_limit.value_or(options.time_limit);
   return in_worker(kernel, options);
 }

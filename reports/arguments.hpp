@@ -25,8 +25,10 @@ void check_sweepable(const Kernel& kernel, Operation operation, const Rope& rope
 /// f32, f64, f16, bf16. Throws InputError.
 [[nodiscard]] const Format& parse_format(const std::string& name);
 
-/// The kernel a name means (named_kernel); those of others, and those wrong on purpose, come in a worker,
-/// with 10 s and 1 s for each call unless a limit is given.
+/// Whether find_kernel gives it in a worker: kernels of others, of a GPU and wrong on purpose.
+[[nodiscard]] bool runs_in_worker(const Kernel& kernel);
+/// The kernel a name means (named_kernel); in a worker it has 10 s for each call, 1 s if it is wrong on
+/// purpose, unless a limit is given.
 [[nodiscard]] Kernel find_kernel(const std::string& name,
                                  std::optional<std::chrono::milliseconds> time_limit = {});
 

@@ -5,7 +5,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sextant)
 
 # How the libraries compute and how the command is put together stays inside.
 set(installed_headers ${PUBLIC_HEADERS} props/gtest.hpp)
-list(FILTER installed_headers EXCLUDE REGEX "^fixtures/kernels/simd/|^fixtures/foreign/onnxruntime/(model|runtime)|^reports/verbs/")
+list(FILTER installed_headers EXCLUDE REGEX "^fixtures/kernels/(cuda|simd)/|^fixtures/foreign/onnxruntime/(model|runtime)|^reports/verbs/")
 foreach(header IN LISTS installed_headers)
   cmake_path(GET header PARENT_PATH folder)
   install(FILES ${header} DESTINATION include/sextant/${folder})

@@ -170,7 +170,9 @@ int verify(const Options& options) {
     if (std::none_of(suite.kernels.begin(), suite.kernels.end(), same))
       suite.kernels.push_back(std::move(kernel));
   }
-  if (options.kernels.empty()) suite.kernels = own_kernels();
+  if (options.kernels.empty()) {
+    for (const Kernel& kernel : own_kernels()) suite.kernels.push_back(find_kernel(kernel.name, time_limit));
+  }
   for (const std::string& id : options.laws) suite.laws.push_back(find_law(id));
   for (const Law& law : laws()) {
     // A question about an encoding is not answered by laws of bare attention.
@@ -195,14 +197,13 @@ int verify(const Options& options) {
     const auto same = [&](const Kernel& kernel) { return kernel.name == required.name; };
     if (std::none_of(suite.kernels.begin(), suite.kernels.end(), same)) suite.kernels.push_back(required);
   }
-  const auto in_one = [](const Kernel& kernel) { return is_fault(kernel) || is_foreign(kernel); };
   if (options.isolate) {
     WorkerOptions worker;
     worker.time_limit = time_limit.value_or(worker.time_limit);
     for (Kernel& kernel : suite.kernels) {
-      if (!in_one(kernel)) kernel = in_worker(kernel, worker);
+      if (!runs_in_worker(kernel)) kernel = in_worker(kernel, worker);
     }
-  } else if (time_limit && std::none_of(suite.kernels.begin(), suite.kernels.end(), in_one)) {
+  } else if (time_limit && std::none_of(suite.kernels.begin(), suite.kernels.end(), runs_in_worker)) {
     throw InputError("--time-limit holds for isolated kernels only: add --isolate");
   }
   const bool asks_tables =
