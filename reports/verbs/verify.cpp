@@ -11,7 +11,6 @@
 #include <random>
 #include <set>
 
-#include "sextant/fixtures/faults/conduct.hpp"
 #include "sextant/fixtures/kernels/named.hpp"
 #include "sextant/fixtures/worker/worker.hpp"
 #include "sextant/reference/error.hpp"
