@@ -78,5 +78,21 @@ TEST(rope_isometry, teeth) {
   EXPECT_EQ(run_trials(law, Operation::rotate, misplacing(next, next), plain).failed, 0);
 }
 
+TEST(rope_isometry, a_bf16_table_under_f32_table_fails_at_every_position_but_0) {
+  Kernel kernel;
+  for (const Kernel& recipe : scalar_kernels()) {
+    if (recipe.name == "scalar/bf16-table") kernel = recipe;
+  }
+  Truths truths;
+  const Law law = rope_isometry();
+  Case c = draw_case(*law.space(rope_of("rope(dim=128,theta=10000)"), 4096, 0), 1, 0);
+  for (std::int64_t position = 0; position < 400; ++position) {
+    c.positions = {position};
+    const Outcome outcome =
+        run_trial(law, {c, Operation::tables, kernel, parse_contract("f32-table"), truths});
+    EXPECT_EQ(outcome.verdict == Verdict::fail, position != 0) << position;
+  }
+}
+
 }  // namespace
 }  // namespace sextant
