@@ -10,13 +10,11 @@
 //   run-time base of dynamic NTK included, with pow and log within one ulp.
 //   f32_running: g = pow(theta, -2/d) in float32 and its running product, bounded by Rounded<24> as it
 //   stands, say by relative r_i at pair i; then the ratio q_i = w_i theta^(2i/d), rounded, and its product,
-//   neither of them where q_i = 1: e_w = w ((1 + r_i)(1 + u)^2 - 1) + 2h. The
-//   recipe may run the product on the angle
-//   instead, from m on: the roundings are as many, and belong to rho below, (1 + u)^(i+1) - 1 in place of r.
-//   approx: exp2(-x log2 theta), x = 2i/d, log2
-//   and exp2 within eps = 2^-22 of their values, theta, x and the product rounded: with e = x log2 theta the
-//   exponent errs by e ((1 + eps)(1 + u)^2 - 1) and x u / ln 2, so r_i = exp(ln 2 of that) (1 + eps) - 1, and
-//   q_i as above.
+//   neither of them where q_i = 1: e_w = w ((1 + r_i)(1 + u)^2 - 1) + 2h. The recipe may run the product on
+//   the angle instead, from m on: the roundings are as many, and belong to rho below, (1 + u)^(i+1) - 1 in
+//   place of r. approx: exp2(-x log2 theta), x = 2i/d, log2 and exp2 within eps = 2^-22 of their values,
+//   theta, x and the product rounded: with e = x log2 theta the exponent errs by e ((1 + eps)(1 + u)^2 - 1)
+//   and x u / ln 2, so r_i = exp(ln 2 of that) (1 + eps) - 1, and q_i as above.
 // Angle. exact: theta~ = theta. f32: m~ = m (1 + r_m), r_m = 0 for |m| <= 2^24, |r_m| <= u beyond;
 //   theta~ = m~ w~ (1 + r), |r| <= u, + h for a subnormal product, r = 0 where the product needs no rounding:
 //   w~ = 1. So |theta~ - theta| <= d = |m| e_w + rho, rho = |m| (w + e_w) ((1 + r_m)(1 + r) - 1) + h.
@@ -25,9 +23,10 @@
 // Table. C~ = fl(A~ c~), A~ = A (1 + a_A), |a_A| <= e_A / A, one rounding more where A is not 1:
 //   |C~ - A cos theta~| <= E = A (tau + eta (|cos theta~| + tau)) + h, eta = (1 + e_A/A)(1 + u) - 1, eta = 0
 //   and no h for A = 1; |cos theta~| <= min(1, |c| + d). For k < 1 the rounding to float32 is not in tau: u A
-//   |cos theta~| and h more. A table of 16 bits, stored or because the arithmetic has no more,
-//   adds t (A |cos theta~| + E) + h_t. This is PairBound::cos, and likewise ::sin. Entry:
-//   A |cos theta~ - cos theta| <= A (|s| d + |c| d^2/2), and never above 2A; then the output's rounding.
+//   |cos theta~| and h more. A table of 16 bits, stored or because the arithmetic has no more, adds
+//   t (A |cos theta~| + E) + h_t. This is PairBound::cos, and likewise ::sin. Entry: A |cos theta~ - cos
+//   theta|
+//   <= A (|s| d + |c| d^2/2), and never above 2A; then the output's rounding.
 //   given: C~ and S~ are exact but for that rounding, if the table they are given in is wider.
 // Rotation. y~_a = fl(fl(x_a C~) - fl(x_b S~)), in the format of the arithmetic. With y^ = A R(theta~) x:
 //   |y~_a - y^_a| <= D (1 + a) + a |y^_a|, D = |x_a| C_e + |x_b| S_e + a (|x_a| |C~| + |x_b| |S~|) + 2 h_a;
@@ -36,8 +35,7 @@
 //   a) + a |y_a|.
 // Output. Rounding to a format that does not hold the arithmetic's: e + max(v (|y_a| + e), h_v).
 // Flushing. Frequencies, inputs, entries, products, the sum and the output may each lose up to the least
-// normal
-//   number l of the formats in use: l more in w~ and in an entry, (2A + 3) l more in D, l more in e.
+//   normal number l of the formats in use: l more in w~ and in an entry, (2A + 3) l more in D, l more in e.
 // Overflow. Where an angle, an entry or A |x| may pass half the largest number of its format, nothing is
 //   claimed.
 // Sharpness is tested in contract_test.cpp: the worst seen is above a quarter of each bound.

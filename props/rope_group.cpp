@@ -6,7 +6,7 @@
 //
 // Slack. The kernel's angle at m is t_m = m w~ + r_m with |r_m| <= PairBound::angle_round, whatever its
 // stored frequency w~, so the frequency error cancels; what is left of K(m) is A e^(i t_m) + e_m with |e_m|
-// <= E_m, E_m = hypot(PairBound::cos, ::sin) on tables, rotation_error on a rotated pair. A chord is at most
+// <= E_m, E_m = entries_error on tables, rotation_error on a rotated pair. A chord is at most
 // its angle:
 //   |K(a)K(b) - A K(a+b)|     <= A^2 (|r_a| + |r_b| + |r_(a+b)|) + A E_a + A E_b + E_a E_b + A E_(a+b)
 //   |K(b)(K(a)x) - A K(a+b)x| <= A^2 |x| (|r_a| + |r_b| + |r_(a+b)|) + A E_a(x) + E_b(K(a)x) + A E_(a+b)(x)
