@@ -60,8 +60,9 @@ const Law& find_law(std::string_view id) {
 
 namespace {
 
-bool offers_dtype(const std::vector<DType>& dtypes, DType dtype) {
-  return std::find(dtypes.begin(), dtypes.end(), dtype) != dtypes.end();
+template <class Value>
+bool holds(const std::vector<Value>& offered, Value value) {
+  return std::find(offered.begin(), offered.end(), value) != offered.end();
 }
 
 }  // namespace
@@ -83,9 +84,9 @@ std::vector<DType> dtypes_of(const Kernel& kernel, Operation operation) {
 std::optional<std::string> why_not(const Kernel& kernel, Operation operation, const Case& c) {
   if (!kernel.offers(operation)) return fmt::format("offers no {}", to_string(operation));
   const Capabilities& can = kernel.capabilities;
-  if (!offers_dtype(dtypes_of(kernel, operation), c.dtype))
+  if (!holds(dtypes_of(kernel, operation), c.dtype))
     return fmt::format("offers no {} in {}", to_string(operation), to_string(c.dtype));
-  if (operation == Operation::rotate_with_tables && !offers_dtype(can.tables, c.table))
+  if (operation == Operation::rotate_with_tables && !holds(can.tables, c.table))
     return fmt::format("offers no tables in {}", to_string(c.table));
   if (c.tokens() < can.min_tokens) return fmt::format("needs at least {} tokens", can.min_tokens);
   if (c.head_dim % can.head_dim_multiple != 0 && operation != Operation::attention) {
@@ -93,8 +94,7 @@ std::optional<std::string> why_not(const Kernel& kernel, Operation operation, co
   }
   const bool moves_heads = operation == Operation::rotate || operation == Operation::rotate_with_tables ||
                            operation == Operation::rotate_backward;
-  if (moves_heads && c.layout &&
-      std::find(can.layouts.begin(), can.layouts.end(), *c.layout) == can.layouts.end())
+  if (moves_heads && c.layout && !holds(can.layouts, *c.layout))
     return fmt::format("offers no layout {}", to_string(*c.layout));
   const auto [lowest, highest] = std::minmax_element(c.positions.begin(), c.positions.end());
   const bool rows_only = operation == Operation::rotate_with_tables;  // the kernel sees rows of its tables
@@ -105,8 +105,7 @@ std::optional<std::string> why_not(const Kernel& kernel, Operation operation, co
   if (c.encoding) {
     const Pairing pairing = std::get<Rope>(*c.encoding).pairing;
     const bool pairs = operation == Operation::frequencies || operation == Operation::tables ||
-                       operation == Operation::angles ||
-                       std::find(can.pairings.begin(), can.pairings.end(), pairing) != can.pairings.end();
+                       operation == Operation::angles || holds(can.pairings, pairing);
     if (!pairs) return fmt::format("offers no {} pairing", to_string(pairing));
     if (can.declines) return can.declines(*c.encoding);
   }

@@ -72,7 +72,10 @@ std::uint64_t draw_of(const SuiteOptions& options, const Law& law, const Subject
 
 /// The case of a draw, with what the options fix in place of what was drawn.
 Case case_of(const SuiteOptions& options, CaseSpace space, std::uint64_t draw) {
-  if (options.shape) space.min_tokens = space.max_tokens = options.shape->tokens;
+  if (options.shape) {
+    space.min_tokens = space.max_tokens = options.shape->tokens;
+    space.large = false;
+  }
   Case c = draw_case(space, draw, 0);
   if (options.shape) {
     c.batch = options.shape->batch;
@@ -97,10 +100,15 @@ Case drawn(const SuiteOptions& options, const CaseSpace& space, std::uint64_t dr
 }
 
 /// A kernel that does not claim to be concurrent is called by one thread at a time, and so are all such.
-Outcome judge(const Law& law, const Trial& trial) {
+std::unique_lock<std::mutex> turn_of(const Kernel& kernel) {
   static std::mutex mutex;
   std::unique_lock lock(mutex, std::defer_lock);
-  if (!trial.kernel.capabilities.concurrent) lock.lock();
+  if (!kernel.capabilities.concurrent) lock.lock();
+  return lock;
+}
+
+Outcome judge(const Law& law, const Trial& trial) {
+  const std::unique_lock<std::mutex> turn = turn_of(trial.kernel);
   try {
     return run_trial(law, trial);
   } catch (const OutOfResources&) {
@@ -240,9 +248,7 @@ Audit audit_of(const Subject& subject) {
 
 /// A kernel that throws here has thrown in its laws too, where it is judged.
 std::optional<DriftRecord> drift_of(const Kernel& kernel, const Subject& subject, Truths& truths) {
-  static std::mutex mutex;
-  std::unique_lock lock(mutex, std::defer_lock);
-  if (!kernel.capabilities.concurrent) lock.lock();
+  const std::unique_lock<std::mutex> turn = turn_of(kernel);
   try {
     return measure_drift(kernel, subject, truths);
   } catch (const std::exception&) {

@@ -111,6 +111,15 @@ TEST(suite, a_kernel_that_leaves_the_rounding_mode_changed_fails_and_harms_nobod
   }
 }
 
+TEST(suite, a_fixed_shape_holds_for_large_cases_too) {
+  SuiteOptions options = small_suite({scalar_kernel()});
+  options.laws = {find_law("rope_elementwise")};
+  options.shape = Shape{1, 3, 2};
+  options.cases = 40;
+  const SuiteResult result = run_suite(options);
+  EXPECT_EQ(result.positions, 3 * result.cases);
+}
+
 TEST(suite, a_name_that_would_break_a_replay_is_refused) {
   for (const char* name : {"", "two words", "tab\t", "\xff"}) {
     Kernel kernel = scalar_kernel();
