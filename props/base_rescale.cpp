@@ -47,11 +47,10 @@ Law base_rescale() {
   law.title = "theta alone multiplied by r: w'_k / w_k = r^(-2k/d), pair 0 and the geometric ladder kept";
   law.blind_to = "faults of the plain frequencies that are geometric in the pair and in theta";
   law.operations = {Operation::frequencies};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t) -> std::optional<CaseSpace> {
-    if (!std::holds_alternative<scaling::None>(rope->scaling)) return std::nullopt;
-    return frequency_space(*rope, context);
-  };
+  law.space = on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t) -> std::optional<CaseSpace> {
+    if (!std::holds_alternative<scaling::None>(rope.scaling)) return std::nullopt;
+    return frequency_space(rope, context);
+  });
   law.check = check;
   return law;
 }

@@ -565,9 +565,10 @@ void agree(const Trial& trial, const Task& task, const std::vector<Output>& got,
   });
 }
 
-std::optional<CaseSpace> behaviour_space(const std::optional<Rope>& rope, std::int64_t context,
+std::optional<CaseSpace> behaviour_space(const std::optional<Encoding>& encoding, std::int64_t context,
                                          std::uint64_t) {
-  CaseSpace space = space_of(*rope, context);
+  if (!encoding || !std::holds_alternative<Rope>(*encoding)) return std::nullopt;
+  CaseSpace space = space_of(*encoding, context);
   space.negative_positions = true;
   space.bounded_inputs = true;
   return space;

@@ -64,7 +64,7 @@ void agree(const Trial& trial, const Task& task, const std::vector<Output>& got,
            const std::vector<Output>& want, Measure& measure);
 
 /// Cases for a law on how operations behave: any encoding, any positions.
-[[nodiscard]] std::optional<CaseSpace> behaviour_space(const std::optional<Rope>& rope, std::int64_t context,
-                                                       std::uint64_t draw);
+[[nodiscard]] std::optional<CaseSpace> behaviour_space(const std::optional<Encoding>& encoding,
+                                                       std::int64_t context, std::uint64_t draw);
 
 }  // namespace sextant

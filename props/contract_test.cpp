@@ -63,8 +63,8 @@ void expect_sharp(Kernel kernel, Operation operation, const std::vector<Rope>& e
   if (operation == Operation::rotate_with_tables) kernel.capabilities.tables = {table};
   Law law = rope_elementwise();
   const auto space = law.space;
-  law.space = [space](const std::optional<Rope>& rope, std::int64_t context, std::uint64_t draw) {
-    std::optional<CaseSpace> limited = space(rope, context, draw);
+  law.space = [space](const std::optional<Encoding>& encoding, std::int64_t context, std::uint64_t draw) {
+    std::optional<CaseSpace> limited = space(encoding, context, draw);
     limited->max_position = 1 << 20;
     return limited;
   };

@@ -60,17 +60,17 @@ Law dynamic_ntk() {
       "dynamic NTK: nothing changes up to max_position, continuous there, the base grows with the length";
   law.blind_to = "faults of the plain frequencies; a history of lengths between calls";
   law.operations = {Operation::frequencies};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t draw) -> std::optional<CaseSpace> {
-    if (rope->dim <= 2) return std::nullopt;
-    Rope scaled = *rope;
-    if (std::holds_alternative<scaling::None>(scaled.scaling))
-      scaled.scaling = scaling::Dynamic{drawn_factor(draw), context};
-    const auto* dynamic = std::get_if<scaling::Dynamic>(&scaled.scaling);
-    if (!dynamic) return std::nullopt;
-    // Lengths on both sides of the switch.
-    return frequency_space(scaled, 4 * dynamic->max_position);
-  };
+  law.space =
+      on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t draw) -> std::optional<CaseSpace> {
+        if (rope.dim <= 2) return std::nullopt;
+        Rope scaled = rope;
+        if (std::holds_alternative<scaling::None>(scaled.scaling))
+          scaled.scaling = scaling::Dynamic{drawn_factor(draw), context};
+        const auto* dynamic = std::get_if<scaling::Dynamic>(&scaled.scaling);
+        if (!dynamic) return std::nullopt;
+        // Lengths on both sides of the switch.
+        return frequency_space(scaled, 4 * dynamic->max_position);
+      });
   law.check = check;
   return law;
 }

@@ -75,6 +75,8 @@ std::vector<DType> dtypes_of(const Kernel& kernel, Operation operation) {
     case Operation::rotate_with_tables:
     case Operation::rotate_backward:
     case Operation::sequence:
+    case Operation::encode:
+    case Operation::bias:
       return kernel.capabilities.inputs;
     default:
       return {DType::f32};
@@ -96,19 +98,23 @@ std::optional<std::string> why_not(const Kernel& kernel, Operation operation, co
                            operation == Operation::rotate_backward;
   if (moves_heads && c.layout && !holds(can.layouts, *c.layout))
     return fmt::format("offers no layout {}", to_string(*c.layout));
-  const auto [lowest, highest] = std::minmax_element(c.positions.begin(), c.positions.end());
+  if (c.encoding && !holds(can.schemes, std::string(scheme_name(*c.encoding))))
+    return fmt::format("offers no {}", scheme_name(*c.encoding));
+  std::vector<std::int64_t> positions = c.positions;
+  positions.insert(positions.end(), c.keys.begin(), c.keys.end());
+  const auto [lowest, highest] = std::minmax_element(positions.begin(), positions.end());
   const bool rows_only = operation == Operation::rotate_with_tables;  // the kernel sees rows of its tables
   if (!rows_only && *highest + std::max<std::int64_t>(c.shift, 0) > can.max_position) {
     return fmt::format("positions above {} are outside its range", can.max_position);
   }
   if (!rows_only && *lowest < 0 && !can.negative_positions) return "offers no negative positions";
-  if (c.encoding) {
-    const Pairing pairing = std::get<Rope>(*c.encoding).pairing;
+  if (!c.encoding) return std::nullopt;
+  if (const Rope* rope = std::get_if<Rope>(&*c.encoding)) {
     const bool pairs = operation == Operation::frequencies || operation == Operation::tables ||
-                       operation == Operation::angles || holds(can.pairings, pairing);
-    if (!pairs) return fmt::format("offers no {} pairing", to_string(pairing));
-    if (can.declines) return can.declines(*c.encoding);
+                       operation == Operation::angles || holds(can.pairings, rope->pairing);
+    if (!pairs) return fmt::format("offers no {} pairing", to_string(rope->pairing));
   }
+  if (can.declines) return can.declines(*c.encoding);
   return std::nullopt;
 }
 

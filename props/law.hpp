@@ -29,16 +29,26 @@ struct Law {
   std::string blind_to;               ///< the faults it cannot see
   std::vector<Operation> operations;  ///< each is checked by itself
   bool needs_encoding = true;         ///< false: once per kernel
-  bool by_geometry = false;           ///< once for each pairing, rotary width and head_dim among the encodings
+  bool by_geometry = false;  ///< once for each pairing, rotary width and head_dim among the encodings
   /// The cases to draw for an encoding with its declared context, or nothing where the law does not speak of
   /// it. The space may hold an encoding derived from the given one (a scaling drawn by `draw` upon a default
   /// RoPE).
-  std::function<std::optional<CaseSpace>(const std::optional<Rope>&, std::int64_t context,
+  std::function<std::optional<CaseSpace>(const std::optional<Encoding>&, std::int64_t context,
                                          std::uint64_t draw)>
       space;
   /// Judges one trial; never throws for what a kernel does, except what the kernel itself throws.
   std::function<Outcome(const Trial&)> check;
 };
+
+/// The space of a law that speaks of one scheme alone: space(scheme, context, draw).
+template <class Scheme, class Space>
+[[nodiscard]] auto on(Space space) {
+  return [space](const std::optional<Encoding>& encoding, std::int64_t context,
+                 std::uint64_t draw) -> std::optional<CaseSpace> {
+    const Scheme* scheme = encoding ? std::get_if<Scheme>(&*encoding) : nullptr;
+    return scheme ? space(*scheme, context, draw) : std::nullopt;
+  };
+}
 
 /// All laws, in the order in which they are listed.
 [[nodiscard]] const std::vector<Law>& laws();

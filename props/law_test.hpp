@@ -33,6 +33,14 @@ namespace sextant {
   };
 }
 
+/// Encodings of any schemes, or of RoPE alone.
+struct Encodings : std::vector<Encoding> {
+  Encodings() = default;
+  Encodings(std::initializer_list<Encoding> list) : vector(list) {}
+  Encodings(const std::vector<Rope>& ropes) : vector(ropes.begin(), ropes.end()) {}
+  Encodings(std::vector<Encoding> list) : vector(std::move(list)) {}
+};
+
 /// The outcomes of `cases` draws of a law on a kernel, over the encodings of which it speaks, merged; in the
 /// first dtype that the kernel offers, or in all of them by turns.
 struct Trials {
@@ -41,7 +49,7 @@ struct Trials {
 };
 enum class Dtypes { first, all };
 [[nodiscard]] inline Trials run_trials(const Law& law, Operation operation, const Kernel& kernel,
-                                       const std::vector<Rope>& encodings, int cases = 20,
+                                       const Encodings& encodings, int cases = 20,
                                        std::optional<Contract> contract = std::nullopt,
                                        Dtypes dtypes = Dtypes::first) {
   Trials trials;
@@ -75,7 +83,7 @@ enum class Dtypes { first, all };
 }
 
 /// The law speaks, and the textbook kernel keeps it on every operation.
-inline void expect_kept(const Law& law, const std::vector<Rope>& encodings = law_encodings()) {
+inline void expect_kept(const Law& law, const Encodings& encodings = law_encodings()) {
   for (const Operation operation : law.operations) {
     const Trials trials =
         run_trials(law, operation, scalar_kernel(), encodings, 40, std::nullopt, Dtypes::all);
@@ -87,7 +95,7 @@ inline void expect_kept(const Law& law, const std::vector<Rope>& encodings = law
 
 /// A planted fault makes the law fail on an operation.
 inline void expect_caught(const Law& law, Operation operation, const Kernel& faulty,
-                          const std::vector<Rope>& encodings, const char* fault) {
+                          const Encodings& encodings, const char* fault) {
   EXPECT_GT(run_trials(law, operation, faulty, encodings, 20).failed, 0)
       << law.id << " does not catch: " << fault;
 }

@@ -44,15 +44,15 @@ Law llama3_bands() {
   law.title = "Llama 3 scaling: w kept at short wavelengths, w/s at long ones, a monotone ramp between";
   law.blind_to = "rotation and tables (rope_elementwise)";
   law.operations = {Operation::frequencies};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t draw) -> std::optional<CaseSpace> {
-    Rope scaled = *rope;
-    if (std::holds_alternative<scaling::None>(scaled.scaling)) {
-      scaled.scaling = scaling::Llama3{drawn_factor(draw), 1, draw % 2 == 0 ? 4.0 : 8.0, context};
-    }
-    if (!std::holds_alternative<scaling::Llama3>(scaled.scaling)) return std::nullopt;
-    return frequency_space(scaled, context);
-  };
+  law.space =
+      on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t draw) -> std::optional<CaseSpace> {
+        Rope scaled = rope;
+        if (std::holds_alternative<scaling::None>(scaled.scaling)) {
+          scaled.scaling = scaling::Llama3{drawn_factor(draw), 1, draw % 2 == 0 ? 4.0 : 8.0, context};
+        }
+        if (!std::holds_alternative<scaling::Llama3>(scaled.scaling)) return std::nullopt;
+        return frequency_space(scaled, context);
+      });
   law.check = check;
   return law;
 }

@@ -44,24 +44,24 @@ Law longrope_switch() {
   law.title = "LongRoPE: short divisors up to the original length, long ones past it, one attention factor";
   law.blind_to = "faults of the plain frequencies that both sides share";
   law.operations = {Operation::frequencies};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t draw) -> std::optional<CaseSpace> {
-    Rope scaled = *rope;
-    if (std::holds_alternative<scaling::None>(scaled.scaling) && context > 1) {
-      scaling::LongRope longrope;
-      longrope.original = context;
-      longrope.factor = drawn_factor(draw);
-      for (std::int64_t k = 0; k < scaled.pairs(); ++k) {
-        longrope.short_factor.push_back(1 + static_cast<double>(k % 16) / 16);
-        longrope.long_factor.push_back(1.5 + static_cast<double>(k));
-      }
-      scaled.scaling = longrope;
-    }
-    const auto* longrope = std::get_if<scaling::LongRope>(&scaled.scaling);
-    if (!longrope) return std::nullopt;
-    // Lengths on both sides of the switch.
-    return frequency_space(scaled, 2 * longrope->original);
-  };
+  law.space =
+      on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t draw) -> std::optional<CaseSpace> {
+        Rope scaled = rope;
+        if (std::holds_alternative<scaling::None>(scaled.scaling) && context > 1) {
+          scaling::LongRope longrope;
+          longrope.original = context;
+          longrope.factor = drawn_factor(draw);
+          for (std::int64_t k = 0; k < scaled.pairs(); ++k) {
+            longrope.short_factor.push_back(1 + static_cast<double>(k % 16) / 16);
+            longrope.long_factor.push_back(1.5 + static_cast<double>(k));
+          }
+          scaled.scaling = longrope;
+        }
+        const auto* longrope = std::get_if<scaling::LongRope>(&scaled.scaling);
+        if (!longrope) return std::nullopt;
+        // Lengths on both sides of the switch.
+        return frequency_space(scaled, 2 * longrope->original);
+      });
   law.check = check;
   return law;
 }

@@ -211,8 +211,7 @@ Findings findings(Mistake mistake, const std::vector<const char*>& encodings,
   options.kernels = {my_kernel(mistake)};
   options.laws = laws();
   options.drift = false;
-  for (const char* text : encodings)
-    options.subjects.push_back({std::nullopt, std::get<Rope>(parse_encoding(text)), 4096});
+  for (const char* text : encodings) options.subjects.push_back({std::nullopt, parse_encoding(text), 4096});
   Findings found;
   for (const VerdictRecord& record : run_suite(options).verdicts) {
     EXPECT_TRUE(record.verdict == Verdict::fail || record.verdict == Verdict::pass ||

@@ -50,17 +50,17 @@ Law ntk_frequency_ratios() {
   law.title = "NTK-aware base change: w'_k / w_k = s^(-2k/(d-2)), 1 at pair 0 and 1/s at the last";
   law.blind_to = "faults of the plain frequencies that both sides share";
   law.operations = {Operation::frequencies};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t draw) -> std::optional<CaseSpace> {
-    if (rope->dim <= 2) return std::nullopt;
-    Rope scaled = *rope;
-    if (std::holds_alternative<scaling::None>(scaled.scaling))
-      scaled.scaling = scaling::Ntk{drawn_factor(draw)};
-    const bool speaks = std::holds_alternative<scaling::Ntk>(scaled.scaling) ||
-                        std::holds_alternative<scaling::Alpha>(scaled.scaling);
-    if (!speaks) return std::nullopt;
-    return frequency_space(scaled, context);
-  };
+  law.space =
+      on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t draw) -> std::optional<CaseSpace> {
+        if (rope.dim <= 2) return std::nullopt;
+        Rope scaled = rope;
+        if (std::holds_alternative<scaling::None>(scaled.scaling))
+          scaled.scaling = scaling::Ntk{drawn_factor(draw)};
+        const bool speaks = std::holds_alternative<scaling::Ntk>(scaled.scaling) ||
+                            std::holds_alternative<scaling::Alpha>(scaled.scaling);
+        if (!speaks) return std::nullopt;
+        return frequency_space(scaled, context);
+      });
   law.check = check;
   return law;
 }

@@ -133,7 +133,7 @@ Law permutation_equivariance() {
   law.blind_to = "what treats all tokens alike: a wrong scale, a wrong value projection";
   law.operations = {Operation::attention};
   law.needs_encoding = false;
-  law.space = [](const std::optional<Rope>&, std::int64_t, std::uint64_t) -> std::optional<CaseSpace> {
+  law.space = [](const std::optional<Encoding>&, std::int64_t, std::uint64_t) -> std::optional<CaseSpace> {
     CaseSpace space;
     space.min_tokens = 3;
     space.consecutive = true;

@@ -30,14 +30,14 @@ Law pi_scaling() {
   law.title = "position interpolation: w'_k = w_k / s for every pair";
   law.blind_to = "faults of the plain frequencies that both sides share";
   law.operations = {Operation::frequencies};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t draw) -> std::optional<CaseSpace> {
-    Rope scaled = *rope;
-    if (std::holds_alternative<scaling::None>(scaled.scaling))
-      scaled.scaling = scaling::Linear{drawn_factor(draw)};
-    if (!std::holds_alternative<scaling::Linear>(scaled.scaling)) return std::nullopt;
-    return frequency_space(scaled, context);
-  };
+  law.space =
+      on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t draw) -> std::optional<CaseSpace> {
+        Rope scaled = rope;
+        if (std::holds_alternative<scaling::None>(scaled.scaling))
+          scaled.scaling = scaling::Linear{drawn_factor(draw)};
+        if (!std::holds_alternative<scaling::Linear>(scaled.scaling)) return std::nullopt;
+        return frequency_space(scaled, context);
+      });
   law.check = check;
   return law;
 }

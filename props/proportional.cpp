@@ -38,9 +38,9 @@ Law proportional() {
       "proportional RoPE: the exponent runs over the whole width, frequencies past the fraction are 0";
   law.blind_to = "faults of the plain frequencies that both sides share";
   law.operations = {Operation::frequencies};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t draw) -> std::optional<CaseSpace> {
-    Rope scaled = *rope;
+  law.space = on<Rope>([](const Rope& rope, std::int64_t context,
+                          std::uint64_t draw) -> std::optional<CaseSpace> {
+    Rope scaled = rope;
     if (std::holds_alternative<scaling::None>(scaled.scaling)) {
       constexpr double kFractions[] = {0.25, 0.5, 0.334, 0.75, 1};
       const double fraction = kFractions[draw % std::size(kFractions)];
@@ -50,7 +50,7 @@ Law proportional() {
     }
     if (!std::holds_alternative<scaling::Proportional>(scaled.scaling)) return std::nullopt;
     return frequency_space(scaled, context);
-  };
+  });
   law.check = check;
   return law;
 }

@@ -67,13 +67,12 @@ Law rope_backward_adjoint() {
   law.title = "the gradient is the adjoint of the rotation: <K(m)x, g> = <x, backward(g)>";
   law.blind_to = "a wrong rotation of the right pairs that rotate and rotate_backward share";
   law.operations = {Operation::rotate_backward};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space = space_of(*rope, context);
+  law.space = on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t) -> std::optional<CaseSpace> {
+    CaseSpace space = space_of(rope, context);
     space.negative_positions = true;
     space.bounded_inputs = true;
     return space;
-  };
+  });
   law.check = check;
   return law;
 }

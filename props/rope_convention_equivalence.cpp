@@ -113,12 +113,11 @@ Law rope_convention_equivalence() {
   law.title = "half = P interleaved P^T and deinterleave = P interleaved, P the de-interleaving permutation";
   law.blind_to = "faults that all pairings share; a checkpoint permuted by the wrong convention";
   law.operations = {Operation::rotate};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t) -> std::optional<CaseSpace> {
-    if (rope->dim < 6) return std::nullopt;  // P is an involution at 2 and 4, and cannot tell P from P^T
-    CaseSpace space = space_of(*rope, context);
+  law.space = on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t) -> std::optional<CaseSpace> {
+    if (rope.dim < 6) return std::nullopt;  // P is an involution at 2 and 4, and cannot tell P from P^T
+    CaseSpace space = space_of(rope, context);
     return space;
-  };
+  });
   law.check = check;
   return law;
 }

@@ -181,14 +181,14 @@ Law rope_decode_equals_prefill() {
   law.title = "tokens in any chunks come out as in one prefill, and cached keys stay the rotated keys";
   law.blind_to = "faults that prefill and decode share; states of several sequences at once";
   law.operations = {Operation::sequence};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t draw) -> std::optional<CaseSpace> {
-    CaseSpace space = space_of(*rope, context);
-    space.consecutive = true;
-    space.min_tokens = 2;
-    space.max_shift = draw % 2 == 0 ? kMostCached / 2 : std::max<std::int64_t>(context, 2);
-    return space;
-  };
+  law.space =
+      on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t draw) -> std::optional<CaseSpace> {
+        CaseSpace space = space_of(rope, context);
+        space.consecutive = true;
+        space.min_tokens = 2;
+        space.max_shift = draw % 2 == 0 ? kMostCached / 2 : std::max<std::int64_t>(context, 2);
+        return space;
+      });
   law.check = check;
   return law;
 }

@@ -113,13 +113,13 @@ Law rope_elementwise() {
   law.blind_to = "state between calls, v, layouts and dtypes that the case does not use";
   law.operations = {Operation::rotate, Operation::tables, Operation::rotate_with_tables,
                     Operation::rotate_backward};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t draw) -> std::optional<CaseSpace> {
-    CaseSpace space = space_of(*rope, context);
-    space.negative_positions = true;
-    space.large = draw % 8 == 0;
-    return space;
-  };
+  law.space =
+      on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t draw) -> std::optional<CaseSpace> {
+        CaseSpace space = space_of(rope, context);
+        space.negative_positions = true;
+        space.large = draw % 8 == 0;
+        return space;
+      });
   law.check = [](const Trial& trial) {
     if (trial.operation == Operation::tables) return check_tables(trial);
     return trial.operation == Operation::rotate_with_tables ? check_with_tables(trial) : check_rotate(trial);

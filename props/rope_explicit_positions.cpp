@@ -89,13 +89,12 @@ Law rope_explicit_positions() {
   law.title = "a token rotates by its own position: permuted, repeated, restarting, per batch and packed";
   law.blind_to = "a map of positions that every call shares";
   law.operations = {Operation::rotate};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space = space_of(*rope, context);
+  law.space = on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t) -> std::optional<CaseSpace> {
+    CaseSpace space = space_of(rope, context);
     space.min_tokens = 2;
     space.negative_positions = true;
     return space;
-  };
+  });
   law.check = check;
   return law;
 }

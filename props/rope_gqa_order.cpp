@@ -34,13 +34,12 @@ Law rope_gqa_order() {
   law.title = "grouped queries: rotate then expand the keys = expand then rotate";
   law.blind_to = "whatever all key heads share";
   law.operations = {Operation::rotate};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space = space_of(*rope, context);
+  law.space = on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t) -> std::optional<CaseSpace> {
+    CaseSpace space = space_of(rope, context);
     space.negative_positions = true;
     space.grouped = true;
     return space;
-  };
+  });
   law.check = check;
   return law;
 }

@@ -216,13 +216,12 @@ Law rope_group() {
   law.title = "rotations are a group: K(0) = A I, K(a)K(b) = A K(a+b), K(-a) = K(a)^T, and linear";
   law.blind_to = "frequencies that are wrong but linear in the position: base, scale, direction";
   law.operations = {Operation::rotate, Operation::tables};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space = space_of(*rope, context);
+  law.space = on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t) -> std::optional<CaseSpace> {
+    CaseSpace space = space_of(rope, context);
     space.max_tokens = 6;
     space.max_shift = std::max<std::int64_t>(context, 2);
     return space;
-  };
+  });
   law.check = [](const Trial& trial) {
     return trial.operation == Operation::tables ? check_tables(trial) : check_rotate(trial);
   };

@@ -37,14 +37,13 @@ Law rope_head_independence() {
   law.title = "heads are rotated alike: a head alone gives what it gives among the others";
   law.blind_to = "whatever all heads share";
   law.operations = {Operation::rotate};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space = space_of(*rope, context);
+  law.space = on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t) -> std::optional<CaseSpace> {
+    CaseSpace space = space_of(rope, context);
     space.max_tokens = 6;
     space.negative_positions = true;
     space.grouped = true;
     return space;
-  };
+  });
   law.check = check;
   return law;
 }

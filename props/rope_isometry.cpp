@@ -89,12 +89,11 @@ Law rope_isometry() {
   law.title = "a rotation multiplies a pair's norm by the attention factor: |K(m)x| = A|x|, c^2 + s^2 = A^2";
   law.blind_to = "whatever still is a rotation: a wrong base, scale, position or direction";
   law.operations = {Operation::rotate, Operation::tables};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space = space_of(*rope, context);
+  law.space = on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t) -> std::optional<CaseSpace> {
+    CaseSpace space = space_of(rope, context);
     space.negative_positions = true;
     return space;
-  };
+  });
   law.check = [](const Trial& trial) {
     return trial.operation == Operation::tables ? check_tables(trial) : check_rotate(trial);
   };

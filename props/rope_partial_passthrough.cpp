@@ -45,15 +45,14 @@ Law rope_partial_passthrough() {
   law.title = "channels past the rotary width are copied bit for bit, NaN payloads and -0 included";
   law.blind_to = "the rotated channels";
   law.operations = {Operation::rotate};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t) -> std::optional<CaseSpace> {
-    Rope partial = *rope;
+  law.space = on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t) -> std::optional<CaseSpace> {
+    Rope partial = rope;
     if (partial.dim == partial.head_dim) partial.head_dim = 2 * partial.dim;
     if (partial.head_dim > kMaxHeadDim) return std::nullopt;
     CaseSpace space = space_of(partial, context);
     space.negative_positions = true;
     return space;
-  };
+  });
   law.check = check;
   return law;
 }

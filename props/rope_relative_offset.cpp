@@ -120,14 +120,13 @@ Law rope_relative_offset() {
   law.blind_to =
       "equal shifts of q and k; frequencies that are wrong but linear in the position (second equality)";
   law.operations = {Operation::rotate};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space = space_of(*rope, context);
+  law.space = on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t) -> std::optional<CaseSpace> {
+    CaseSpace space = space_of(rope, context);
     space.max_tokens = 4;
     space.bounded_inputs = true;
     space.max_shift = std::max<std::int64_t>(context, 2);
     return space;
-  };
+  });
   law.check = check;
   return law;
 }

@@ -119,11 +119,10 @@ Law rope_table_forms() {
   law.title = "half, duplicated, repeated, half_half and polar tables hold the same rotation";
   law.blind_to = "numbers that are wrong in every form alike";
   law.operations = {Operation::tables, Operation::rotate_with_tables};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space = space_of(*rope, context);
+  law.space = on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t) -> std::optional<CaseSpace> {
+    CaseSpace space = space_of(rope, context);
     return space;
-  };
+  });
   law.check = [](const Trial& trial) {
     return trial.operation == Operation::tables ? check_tables(trial) : check_rotate(trial);
   };

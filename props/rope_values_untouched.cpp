@@ -36,12 +36,11 @@ Law rope_values_untouched() {
   law.title = "values are not rotated: v comes back bit for bit";
   law.blind_to = "q and k";
   law.operations = {Operation::rotate};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t) -> std::optional<CaseSpace> {
-    CaseSpace space = space_of(*rope, context);
+  law.space = on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t) -> std::optional<CaseSpace> {
+    CaseSpace space = space_of(rope, context);
     space.negative_positions = true;
     return space;
-  };
+  });
   law.check = check;
   return law;
 }

@@ -12,7 +12,6 @@
 #include <numeric>
 #include <set>
 #include <thread>
-#include <tuple>
 
 #include "sextant/props/call.hpp"
 #include "sextant/reference/distance.hpp"
@@ -64,8 +63,7 @@ std::uint64_t draw_of(const SuiteOptions& options, const Law& law, const Subject
   std::uint64_t hash = options.seed;
   for (const char ch : law.id) hash = scatter(hash ^ static_cast<unsigned char>(ch));
   if (subject) {
-    for (const char ch : to_string(Encoding(subject->rope)))
-      hash = scatter(hash ^ static_cast<unsigned char>(ch));
+    for (const char ch : to_string(subject->encoding)) hash = scatter(hash ^ static_cast<unsigned char>(ch));
   }
   return scatter(hash + static_cast<std::uint64_t>(index));
 }
@@ -139,10 +137,10 @@ std::optional<std::string> cannot_take(const SuiteOptions& options, const CaseSp
 
 void run_law(const SuiteOptions& options, const Law& law, const Subject* subject, Truths& truths,
              SuiteResult& result) {
-  const std::optional<Rope> rope = subject ? std::optional(subject->rope) : std::nullopt;
+  const std::optional<Encoding> encoding = subject ? std::optional(subject->encoding) : std::nullopt;
   const std::int64_t context = subject ? subject->context : 4096;
   const std::uint64_t first = draw_of(options, law, subject, 0);
-  if (!law.space(rope, context, first)) return;
+  if (!law.space(encoding, context, first)) return;
 
   struct Slot {
     const Kernel* kernel;
@@ -165,11 +163,12 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
         record.contract = slot.contract.name;
         if (subject) {
           record.model = subject->model;
-          record.encoding = to_string(Encoding(subject->rope));
+          record.encoding = to_string(subject->encoding);
         }
       }
     }
-    if (const std::optional<std::string> reason = cannot_take(options, *law.space(rope, context, first))) {
+    if (const std::optional<std::string> reason =
+            cannot_take(options, *law.space(encoding, context, first))) {
       for (Slot& slot : slots) {
         slot.cell.record.reason = *reason;
         result.verdicts.push_back(std::move(slot.cell.record));
@@ -178,7 +177,7 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
     }
     for (int index = 0; index < options.cases; ++index) {
       const std::uint64_t draw = draw_of(options, law, subject, index);
-      std::optional<CaseSpace> space = law.space(rope, context, draw);
+      std::optional<CaseSpace> space = law.space(encoding, context, draw);
       if (index == 0) {
         // One case at short positions, where every contract claims something: no verdict rests on empty
         // claims alone.
@@ -196,11 +195,12 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
         fitted.dtype = slot.dtype;
         if (operation == Operation::rotate_with_tables && !can.tables.empty())
           fitted.table = can.tables[scatter(c.seed) % can.tables.size()];
-        for (std::int64_t& position : fitted.positions) {
-          if (!options.positions.empty()) break;
+        const auto fit = [&](std::int64_t& position) {
           if (position < 0 && !can.negative_positions) position = -position;
           position = std::min(position, can.max_position - std::max<std::int64_t>(c.shift, 0));
-        }
+        };
+        if (options.positions.empty()) std::for_each(fitted.positions.begin(), fitted.positions.end(), fit);
+        std::for_each(fitted.keys.begin(), fitted.keys.end(), fit);
         Outcome outcome = judge(law, {fitted, operation, *slot.kernel, slot.contract, truths});
         result.elements += outcome.measure.elements;
         result.no_claim += outcome.measure.no_claim;
@@ -241,9 +241,10 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
 /// The truth of a subject against MPFR; frequencies beyond the oracle's range have their truth from MPFR
 /// itself.
 Audit audit_of(const Subject& subject) {
-  if (!Oracle::serves(exact_frequencies(subject.rope, subject.context).inv_freq)) return {};
-  const Oracle oracle(subject.rope, subject.context, 0, subject.context);
-  return audit(oracle, subject.rope, subject.context, 0, std::min(subject.context, kAudited));
+  const Rope* rope = std::get_if<Rope>(&subject.encoding);
+  if (!rope || !Oracle::serves(exact_frequencies(*rope, subject.context).inv_freq)) return {};
+  const Oracle oracle(*rope, subject.context, 0, subject.context);
+  return audit(oracle, *rope, subject.context, 0, std::min(subject.context, kAudited));
 }
 
 /// A kernel that throws here has thrown in its laws too, where it is judged.
@@ -260,6 +261,13 @@ std::optional<DriftRecord> drift_of(const Kernel& kernel, const Subject& subject
 
 namespace {
 
+/// What laws by geometry look at of an encoding.
+std::string geometry_of(const Encoding& encoding) {
+  const Rope* rope = std::get_if<Rope>(&encoding);
+  if (!rope) return to_string(encoding);
+  return fmt::format("{} {} {}", to_string(rope->pairing), rope->dim, rope->head_dim);
+}
+
 SuiteResult run_subject(const SuiteOptions& options, const Subject& subject, bool new_geometry) {
   SuiteResult result;
   Truths truths;
@@ -270,6 +278,7 @@ SuiteResult run_subject(const SuiteOptions& options, const Subject& subject, boo
   result.audit = audit_of(subject);
   for (const Kernel& kernel : options.kernels) {
     if (!options.drift || !kernel.unavailable.empty() || !kernel.tables) continue;
+    if (!std::holds_alternative<Rope>(subject.encoding)) continue;
     if (std::optional<DriftRecord> drift = drift_of(kernel, subject, truths))
       result.drift.push_back(std::move(*drift));
   }
@@ -303,12 +312,10 @@ SuiteResult run_suite(const SuiteOptions& options) {
 
   const std::size_t count = options.subjects.size();
   std::vector<SuiteResult> parts(count);
-  std::set<std::tuple<Pairing, std::int64_t, std::int64_t>> geometries;
+  std::set<std::string> geometries;
   std::vector<bool> new_geometry;
-  for (const Subject& subject : options.subjects) {
-    const Rope& rope = subject.rope;
-    new_geometry.push_back(geometries.emplace(rope.pairing, rope.dim, rope.head_dim).second);
-  }
+  for (const Subject& subject : options.subjects)
+    new_geometry.push_back(geometries.insert(geometry_of(subject.encoding)).second);
   std::atomic<std::size_t> next{0};
   std::mutex mutex;
   std::size_t begun = 0;
@@ -319,7 +326,7 @@ SuiteResult run_suite(const SuiteOptions& options) {
       try {
         if (options.progress) {
           const std::scoped_lock lock(mutex);
-          options.progress(begun++, count, subject.model.value_or(to_string(Encoding(subject.rope))));
+          options.progress(begun++, count, subject.model.value_or(to_string(subject.encoding)));
         }
         parts[i] = run_subject(options, subject, new_geometry[i]);
       } catch (...) {
@@ -367,14 +374,13 @@ DriftRecord measure_drift(const Kernel& kernel, const Subject& subject, Truths& 
   DriftRecord drift;
   drift.kernel = kernel.name;
   drift.model = subject.model;
-  drift.encoding = to_string(Encoding(subject.rope));
+  drift.encoding = to_string(subject.encoding);
   drift.context = subject.context;
   std::vector<std::int64_t> rows(positions.begin(), positions.end());
   drift.positions = static_cast<std::int64_t>(rows.size());
   drift.ulp_histogram.assign(DriftRecord::kBins, 0);
-  const std::int64_t blocks = std::min(DriftRecord::kBlocks, subject.rope.pairs());
-
-  const Rope& rope = subject.rope;
+  const auto& rope = std::get<Rope>(subject.encoding);
+  const std::int64_t blocks = std::min(DriftRecord::kBlocks, rope.pairs());
   const KernelTables tables = kernel_tables(kernel, rope, subject.context, rows);
   ExactRows& exact = truths.rows(rope, subject.context);
   const Bounds& bounds = truths.bounds(parse_contract("exact-angle"), rope, subject.context);

@@ -16,7 +16,7 @@ namespace sextant {
 /// One encoding to verify, under the name of the model that declares it.
 struct Subject {
   std::optional<std::string> model;
-  Rope rope;
+  Encoding encoding;
   std::int64_t context = 4096;
 };
 
@@ -118,8 +118,8 @@ struct Replay {
 [[nodiscard]] Replay parse_replay(std::string_view text);
 [[nodiscard]] Outcome run_replay(const Replay& replay, const Kernel& kernel);
 
-/// The tables of one kernel against exact rows: every position below 64, then seven in each octave up to the
-/// context.
+/// The tables of one kernel for a RoPE against exact rows: every position below 64, then seven in each octave
+/// up to the context.
 [[nodiscard]] DriftRecord measure_drift(const Kernel& kernel, const Subject& subject, Truths& truths);
 
 }  // namespace sextant

@@ -169,7 +169,7 @@ TEST(suite, what_lies_outside_a_kernels_capabilities_is_never_sent) {
       EXPECT_EQ(record.verdict, Verdict::unsupported) << record.law;
     }
   }
-  options.subjects[0].rope.pairing = Pairing::interleaved;
+  std::get<Rope>(options.subjects[0].encoding).pairing = Pairing::interleaved;
   for (const VerdictRecord& record : run_suite(options).verdicts) {
     if (record.law == "rope_elementwise") {
       EXPECT_EQ(record.verdict, Verdict::pass) << record.law;

@@ -55,12 +55,12 @@ Law yarn_ramp() {
       "between";
   law.blind_to = "the attention factor (yarn_temperature)";
   law.operations = {Operation::frequencies};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t draw) -> std::optional<CaseSpace> {
-    const std::optional<Rope> scaled = with_yarn(*rope, context, draw);
-    if (!scaled) return std::nullopt;
-    return frequency_space(*scaled, context);
-  };
+  law.space =
+      on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t draw) -> std::optional<CaseSpace> {
+        const std::optional<Rope> scaled = with_yarn(rope, context, draw);
+        if (!scaled) return std::nullopt;
+        return frequency_space(*scaled, context);
+      });
   law.check = check;
   return law;
 }

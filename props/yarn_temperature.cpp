@@ -77,15 +77,15 @@ Law yarn_temperature() {
       "YaRN: the attention factor is on q and on k, so the rotated part of every logit carries its square";
   law.blind_to = "angles: at equal positions they cancel";
   law.operations = {Operation::rotate, Operation::frequencies};
-  law.space = [](const std::optional<Rope>& rope, std::int64_t context,
-                 std::uint64_t draw) -> std::optional<CaseSpace> {
-    const std::optional<Rope> scaled = with_yarn(*rope, context, draw);
-    if (!scaled) return std::nullopt;
-    CaseSpace space = space_of(*scaled, context);
-    space.max_tokens = 4;
-    space.bounded_inputs = true;
-    return space;
-  };
+  law.space =
+      on<Rope>([](const Rope& rope, std::int64_t context, std::uint64_t draw) -> std::optional<CaseSpace> {
+        const std::optional<Rope> scaled = with_yarn(rope, context, draw);
+        if (!scaled) return std::nullopt;
+        CaseSpace space = space_of(*scaled, context);
+        space.max_tokens = 4;
+        space.bounded_inputs = true;
+        return space;
+      });
   law.check = [](const Trial& trial) {
     return trial.operation == Operation::frequencies ? check_frequencies(trial) : check_rotate(trial);
   };

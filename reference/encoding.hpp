@@ -107,10 +107,89 @@ struct Rope {
   bool operator==(const Rope&) const = default;
 };
 
-/// A scheme with its parameters. Further schemes become further alternatives.
-using Encoding = std::variant<Rope>;
+/// Sinusoidal position embedding: a row of sines and cosines of m w_i, in a layout named by its letter.
+struct Sinusoidal {
+  /// A: base^(-i/(n-1)), sines then cosines, as fairseq and tensor2tensor; A_cos: cosines first (MusicGen).
+  /// B: base^(-2i/d), ceil(d/2) sines, then cosines (Marian). C: the same interleaved, as Vaswani et al.
+  /// F: base^(-i/n), sines then cosines (Florence-2).
+  /// G: two axes, base^(-i/(d/4)), sines and cosines of the row, then of the column (MAE).
+  /// H: two axes, interleaved, coordinates scaled to (0, 2 pi] (DETR).
+  enum class Layout { A, A_cos, B, C, F, G, H };
+
+  std::int64_t dim = 0;
+  double base = 10000;
+  Layout layout = Layout::C;
+  std::int64_t grid_rows = 0;     ///< of H
+  std::int64_t grid_columns = 0;  ///< of G and H: position m stands in row m / columns, column m % columns
+  bool operator==(const Sinusoidal&) const = default;
+};
+
+/// A learned table [rows, dim]: position m reads row m + offset; a padded token reads row offset - 1.
+struct Learned {
+  std::int64_t rows = 0;
+  std::int64_t dim = 0;
+  std::int64_t offset = 0;
+  bool operator==(const Learned&) const = default;
+};
+
+/// Shaw's relative terms: a learned vector per clip(key - query, -left, right) is added to the key, and, with
+/// `values`, another to the value.
+struct Shaw {
+  std::int64_t left = 0;
+  std::int64_t right = 0;
+  bool values = true;
+  bool operator==(const Shaw&) const = default;
+};
+
+/// Transformer-XL's relative terms over sinusoids of width `dim`: (q + u) k + (q + v) R_{i-j}.
+struct TransformerXl {
+  /// xlnet: sines then cosines, row r of R is for distance klen - r; conformer: interleaved, klen - 1 - r.
+  enum class Form { xlnet, conformer };
+
+  std::int64_t dim = 0;
+  std::int64_t clamp = -1;  ///< distances are clipped to +-clamp where it is > 0
+  Form form = Form::xlnet;
+  bool operator==(const TransformerXl&) const = default;
+};
+
+/// T5's buckets of key - query: exact up to half of a direction's buckets, logarithmic up to max_distance.
+struct T5 {
+  std::int64_t buckets = 32;
+  std::int64_t max_distance = 128;
+  bool bidirectional = true;
+  bool operator==(const T5&) const = default;
+};
+
+/// DeBERTa's logarithmic buckets of query - key (v2 and v3); without buckets the distance itself (v1).
+struct Deberta {
+  std::optional<std::int64_t> buckets;
+  std::int64_t max_position = 512;
+  bool operator==(const Deberta&) const = default;
+};
+
+/// ALiBi: a bias linear in the distance, with one slope per head.
+struct Alibi {
+  /// relative: m (k - q); symmetric: -m |k - q|; key: m k (BLOOM); last_key: m (k - last) (MPT); falcon: m k
+  /// divided by sqrt(head_dim); sqrt: -m sqrt(q - k) for k <= q, else 0 (Step-1).
+  enum class Form { relative, symmetric, key, last_key, falcon, sqrt };
+
+  std::int64_t heads = 0;
+  double bias_max = 8;
+  Form form = Form::relative;
+  std::int64_t head_dim = 0;  ///< of falcon
+  bool operator==(const Alibi&) const = default;
+};
+
+/// No position encoding: attention tells tokens apart by its mask alone.
+struct Nope {
+  bool operator==(const Nope&) const = default;
+};
+
+/// A scheme with its parameters. A further scheme is a further alternative (reference/schemes.hpp).
+using Encoding = std::variant<Rope, Sinusoidal, Learned, Shaw, TransformerXl, T5, Deberta, Alibi, Nope>;
 
 inline constexpr std::int64_t kMaxHeadDim = 65536;
+inline constexpr std::int64_t kMaxHeads = 65536;
 inline constexpr std::int64_t kMaxPosition = std::int64_t{1} << 40;
 
 /// The two input channels of pair i, and the two output channels it is written to.
@@ -140,6 +219,7 @@ void validate(const Encoding& encoding);
 /// True where inv_freq depends on the current length (dynamic, longrope).
 [[nodiscard]] bool depends_on_length(const Encoding& encoding);
 
+[[nodiscard]] std::string_view scheme_name(const Encoding& encoding);  ///< "rope", "alibi", ..
 [[nodiscard]] std::string_view to_string(Pairing pairing);
 [[nodiscard]] std::string_view scaling_name(const Scaling& scaling);  ///< "default", "linear", "yarn", ...
 

@@ -26,6 +26,20 @@ TEST(encoding, texts_of_the_interface_print_back) {
            "rope(dim=4,theta=10000,scaling=longrope(original=4096,factor=32,short=[1,1.5],long=[2,64.5]))",
            "rope(dim=512,theta=1000000,scaling=proportional(fraction=0.25))",
            "rope(dim=128,theta=10000,direction=-1)",
+           "sinusoidal(dim=512)",
+           "sinusoidal(dim=513,base=100,layout=A')",
+           "sinusoidal(dim=256,layout=H,grid_rows=20,grid_columns=30)",
+           "learned(rows=1026,dim=768,offset=2)",
+           "shaw(left=64,right=8)",
+           "shaw(left=16,right=16,values=false)",
+           "transformer_xl(dim=768)",
+           "transformer_xl(dim=512,clamp=400,form=conformer)",
+           "t5(buckets=32,max_distance=128,bidirectional=true)",
+           "deberta(buckets=256,max_position=512)",
+           "deberta(max_position=512)",
+           "alibi(heads=12)",
+           "alibi(heads=32,bias_max=10,form=falcon,head_dim=64)",
+           "nope()",
        }) {
     EXPECT_EQ(to_string(parse_encoding(text)), text);
   }
@@ -37,6 +51,10 @@ TEST(encoding, any_json_number_and_explicit_defaults_are_read) {
   EXPECT_EQ(to_string(parse_encoding("rope(dim=64,theta=150000,scaling=yarn(factor=32,original=4096,beta_"
                                      "fast=32,beta_slow=1,truncate=true))")),
             "rope(dim=64,theta=150000,scaling=yarn(factor=32,original=4096))");
+  EXPECT_EQ(to_string(parse_encoding("alibi(heads=12,bias_max=8,form=relative)")), "alibi(heads=12)");
+  EXPECT_EQ(to_string(parse_encoding("sinusoidal(dim=512,base=10000,layout=C)")), "sinusoidal(dim=512)");
+  EXPECT_EQ(to_string(parse_encoding("sinusoidal(dim=512,layout=E)")), "sinusoidal(dim=512,layout=B)");
+  EXPECT_EQ(to_string(parse_encoding("learned(rows=8,dim=4,offset=0)")), "learned(rows=8,dim=4)");
 }
 
 TEST(encoding, bad_text_gives_one_clear_line) {
@@ -72,7 +90,32 @@ TEST(encoding, bad_text_gives_one_clear_line) {
       {"rope(dim=4,theta=1e4,scaling=longrope(original=16,factor=2,short=[1,2],long=[1,-2]))", "long[1]"},
       {"rope(dim=4,theta=1e4,scaling=longrope(original=1,factor=2,short=[1,2],long=[1,2]))", "ln(original)"},
       {"rope(dim=4,theta=1e4,scaling=proportional(fraction=2))", "(0, 1]"},
-      {"alibi(heads=12)", "unknown scheme"},
+      {"alib(heads=12)", "unknown scheme"},
+      {"alibi()", "needs the key \"heads\""},
+      {"alibi(heads=0)", "from 1 to 65536"},
+      {"alibi(heads=8,bias_max=0)", "finite number > 0"},
+      {"alibi(heads=8,form=mpt)", "must be one of relative"},
+      {"alibi(heads=8,form=falcon)", "alibi: head_dim is 0"},
+      {"alibi(heads=8,head_dim=64)", "falcon alone"},
+      {"t5(buckets=0,max_distance=128,bidirectional=false)", "from 1 to"},
+      {"t5(buckets=33)", "even number"},
+      {"t5(buckets=2)", "use 4 or more"},
+      {"t5(buckets=32,max_distance=8)", "use more than 8"},
+      {"t5(buckets=32,max_distance=16,bidirectional=false)", "use more than 16"},
+      {"t5(bidirectional=maybe)", "true, false"},
+      {"deberta(buckets=0)", "from 4 to"},
+      {"deberta(buckets=256,max_position=129)", "use more than 129"},
+      {"sinusoidal(dim=0)", "from 1 to 65536"},
+      {"sinusoidal(dim=3,layout=A)", "use dim >= 4"},
+      {"sinusoidal(dim=6,layout=G,grid_columns=4)", "multiple of 4"},
+      {"sinusoidal(dim=8,layout=G)", "grid_columns is 0"},
+      {"sinusoidal(dim=8,grid_columns=4)", "layouts G and H alone"},
+      {"sinusoidal(dim=8,layout=Z)", "must be one of A"},
+      {"learned(rows=0,dim=4)", "from 1 to"},
+      {"learned(rows=4,dim=4,offset=4)", "from 0 to 3"},
+      {"shaw(left=-1,right=8)", "from 0 to"},
+      {"transformer_xl(dim=7)", "even width"},
+      {"nope(dim=4)", "no key \"dim\""},
       {"rope", "name(key=value,...)"},
       {"rope(dim=4,theta=1e4", "\",\" or \")\""},
       {"rope(dim=4,theta=1e4))", "nothing after"},

@@ -128,8 +128,16 @@ Kernel find_kernel(const std::string& name, std::optional<std::chrono::milliseco
   return in_worker(kernel, options);
 }
 
-std::int64_t context_of(const Rope& rope, std::int64_t declared) {
+const Rope& rope_for(const char* verb, const Encoding& encoding) {
+  if (const Rope* rope = std::get_if<Rope>(&encoding)) return *rope;
+  throw InputError(fmt::format("{} takes rope encodings, not {}", verb, to_string(encoding)));
+}
+
+std::int64_t context_of(const Encoding& encoding, std::int64_t declared) {
+  if (const auto* learned = std::get_if<Learned>(&encoding)) return learned->rows - learned->offset;
   if (declared > 0) return declared;
+  if (!std::holds_alternative<Rope>(encoding)) return 4096;
+  const auto& rope = std::get<Rope>(encoding);
   const auto stretched = [](std::int64_t original, double factor) {
     return static_cast<std::int64_t>(std::min(static_cast<double>(original) * std::max(factor, 1.0), 0x1p30));
   };

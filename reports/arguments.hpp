@@ -33,7 +33,9 @@ void check_sweepable(const Kernel& kernel, Operation operation, const Rope& rope
                                  std::optional<std::chrono::milliseconds> time_limit = {});
 
 /// The context for an encoding whose config declares none: what its scaling implies, else 4096.
-[[nodiscard]] std::int64_t context_of(const Rope& rope, std::int64_t declared);
+[[nodiscard]] std::int64_t context_of(const Encoding& encoding, std::int64_t declared);
+/// The RoPE of an encoding; throws InputError, naming the verb, for another scheme.
+[[nodiscard]] const Rope& rope_for(const char* verb, const Encoding& encoding);
 
 /// Prints "warning: .." lines to standard error.
 void print_warnings(const std::vector<std::string>& warnings);

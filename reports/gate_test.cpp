@@ -198,7 +198,7 @@ Run measured(const Kernel& kernel) {
   auto run = example_run();
   SuiteOptions options;
   options.kernels = {kernel};
-  options.subjects = {{"small", std::get<Rope>(parse_encoding("rope(dim=16,theta=10000)")), 4096}};
+  options.subjects = {{"small", parse_encoding("rope(dim=16,theta=10000)"), 4096}};
   options.laws = {find_law("rope_elementwise")};
   options.cases = 2;
   run.result = run_suite(options);

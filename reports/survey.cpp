@@ -48,6 +48,7 @@ int run() {
       const std::string name =
           entry.selector.empty() ? model.name : fmt::format("{}#{}", model.name, entry.selector);
       progress.show(models, bundled_models().size(), name);
+      if (!std::holds_alternative<Rope>(*entry.encoding)) continue;
       const auto& rope = std::get<Rope>(*entry.encoding);
       const std::int64_t context = context_of(rope, entry.max_position);
       const Swept scalar = sweep_model(textbook, rope, context, threads);

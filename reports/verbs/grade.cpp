@@ -109,7 +109,7 @@ std::string to_text(const Encoding& encoding, const Kernel& kernel, const Range&
 int run(const Options& options) {
   const ResolvedEncoding resolved = resolve_encoding(options.encoding);
   print_warnings(resolved.warnings);
-  const auto& rope = std::get<Rope>(resolved.encoding);
+  const Rope& rope = rope_for("grade", resolved.encoding);
   const Range range = options.positions.empty() ? Range{0, context_of(rope, resolved.max_position)}
                                                 : parse_range(options.positions);
   const std::int64_t seq_len = options.seq_len.value_or(std::max<std::int64_t>(range.end, 1));

@@ -131,7 +131,7 @@ int run(const Options& options) {
   const ResolvedEncoding resolved = resolve_encoding(options.encoding);
   print_warnings(resolved.warnings);
   SweepSubject subject;
-  subject.rope = std::get<Rope>(resolved.encoding);
+  subject.rope = rope_for("sweep", resolved.encoding);
   const std::int64_t context = context_of(subject.rope, resolved.max_position);
   const Range whole = options.positions.empty() ? Range{0, context} : parse_range(options.positions);
   subject.seq_len = options.seq_len.value_or(std::max<std::int64_t>(whole.end, 1));

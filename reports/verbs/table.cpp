@@ -70,7 +70,7 @@ int run(const Options& options) {
   const ResolvedEncoding resolved = resolve_encoding(options.encoding);
   print_warnings(resolved.warnings);
   TableRequest request;
-  request.rope = std::get<Rope>(resolved.encoding);
+  request.rope = rope_for("table", resolved.encoding);
   request.positions = parse_positions(options.positions, kMaxPositions);
   const std::int64_t longest = *std::max_element(request.positions.begin(), request.positions.end());
   request.seq_len = options.seq_len.value_or(std::max<std::int64_t>(longest + 1, 1));

@@ -121,8 +121,7 @@ void add_bundled(SuiteOptions& suite, Run& run) {
         continue;
       }
       supported = true;
-      const auto& rope = std::get<Rope>(*entry.encoding);
-      suite.subjects.push_back({name, rope, context_of(rope, entry.max_position)});
+      suite.subjects.push_back({name, *entry.encoding, context_of(*entry.encoding, entry.max_position)});
     }
     run.models += supported;
   }
@@ -139,9 +138,8 @@ void add_named(const std::string& text, SuiteOptions& suite, Run& run) {
   }
   for (const ResolvedEncoding& resolved : encodings) {
     print_warnings(resolved.warnings);
-    const auto& rope = std::get<Rope>(resolved.encoding);
-    suite.subjects.push_back({resolved.model.empty() ? std::nullopt : std::optional(resolved.model), rope,
-                              context_of(rope, resolved.max_position)});
+    suite.subjects.push_back({resolved.model.empty() ? std::nullopt : std::optional(resolved.model),
+                              resolved.encoding, context_of(resolved.encoding, resolved.max_position)});
   }
   ++run.models;
 }
