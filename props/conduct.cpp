@@ -23,6 +23,8 @@
 namespace sextant {
 namespace {
 
+constexpr std::int64_t kFewRows = 24;  // of a learned table, past its offset
+
 /// A tensor in memory of its own, seen in units of its elements, or of four bytes where those are wider;
 /// `order` lists its units as offsets from its first.
 struct Placed {
@@ -55,6 +57,8 @@ struct Placed {
     std::memcpy(store.data() + at * sizeof(Unit), &value, sizeof(Unit));
   }
 };
+
+bool whole(DType dtype) { return dtype == DType::i32 || dtype == DType::i64; }
 
 std::size_t unit_of(DType dtype) { return std::min<std::size_t>(size_of(dtype), 4); }
 
@@ -121,7 +125,8 @@ class Stage {
         (*output)->name = tensor.name;
         (*output)->values.reserve(tensor.order.size());
         for (const std::size_t place : tensor.order)
-          (*output)->values.push_back(value_in(tensor.view.dtype, tensor.get(tensor.begin + place)));
+          (*output)->values.push_back(value_in(whole(tensor.view.dtype) ? DType::f32 : tensor.view.dtype,
+                                               tensor.get(tensor.begin + place)));
         conduct.outputs.push_back(std::move(**output));
       }
       ++output;
@@ -167,9 +172,8 @@ class Stage {
   static void take(const Placed& tensor, const std::string& name, std::size_t index, std::uint32_t got,
                    std::uint32_t want, Measure& measure) {
     const DType dtype = tensor.view.dtype;
-    const bool whole = dtype == DType::i32 || dtype == DType::i64;
     const auto value = [&](std::uint32_t unit) {
-      return whole ? static_cast<double>(unit) : double{value_in(dtype, unit)};
+      return whole(dtype) ? static_cast<double>(unit) : double{value_in(dtype, unit)};
     };
     measure.take(1, 0, {0, static_cast<std::int64_t>(index), name, value(got), value(want)});
   }
@@ -238,11 +242,19 @@ std::vector<std::size_t> head_order(const Tensor& view, Layout layout) {
   return order;
 }
 
-Tensor place_positions(Stage& stage, const std::vector<std::int64_t>& positions, DType dtype) {
+Tensor place_positions(Stage& stage, const char* name, const std::vector<std::int64_t>& positions,
+                       DType dtype) {
   const auto count = positions.size();
-  if (dtype == DType::i64) return stage.input("positions", dense(nullptr, dtype, count), units_of(positions));
+  if (dtype == DType::i64) return stage.input(name, dense(nullptr, dtype, count), units_of(positions));
   const std::vector<std::int32_t> narrow(positions.begin(), positions.end());
-  return stage.input("positions", dense(nullptr, dtype, count), units_of(narrow));
+  return stage.input(name, dense(nullptr, dtype, count), units_of(narrow));
+}
+
+/// The channels of a row that encode gives.
+std::int64_t row_width(const Encoding& encoding) {
+  if (const auto* sinusoidal = std::get_if<Sinusoidal>(&encoding)) return sinusoidal->dim;
+  if (const auto* learned = std::get_if<Learned>(&encoding)) return learned->dim;
+  return std::get<TransformerXl>(encoding).dim;
 }
 
 Tensor table_shape(TableForm form, DType dtype, std::int64_t rows, std::int64_t pairs) {
@@ -258,9 +270,10 @@ void rotate(const Kernel& kernel, const Task& task, const Placement& at, Stage& 
   for (std::int64_t b = 0; b < (packed ? c.batch : 1); ++b)
     positions.insert(positions.end(), c.positions.begin(), c.positions.end());
   for (std::int64_t b = 0; b <= c.batch; ++b) starts.push_back(static_cast<std::int32_t>(b * c.tokens()));
-  RotateCall call{*c.encoding, c.seq_len, at.layout, place_positions(stage, positions, at.positions),
-                  {},          {},        {},        {},
-                  {},          {},        {},        0};
+  RotateCall call{
+      *c.encoding, c.seq_len, at.layout, place_positions(stage, "positions", positions, at.positions),
+      {},          {},        {},        {},
+      {},          {},        {},        0};
   if (packed) {
     call.cu_seqlens = stage.input("cu_seqlens", dense(nullptr, DType::i32, starts.size()), units_of(starts));
   }
@@ -333,7 +346,7 @@ void tables(const Kernel& kernel, const Task& task, const Placement& at, Stage& 
   const std::int64_t width = row_width(task.form, pairs);
   const Tensor shape = table_shape(task.form, c.dtype, c.tokens(), pairs);
   const auto order = straight(static_cast<std::size_t>(c.tokens() * width));
-  const Tensor positions = place_positions(stage, c.positions, at.positions);
+  const Tensor positions = place_positions(stage, "positions", c.positions, at.positions);
   const Tensor cos = stage.output("cos", shape, order, width, width);
   const Tensor sin = holds_both(task.form) ? Tensor{} : stage.output("sin", shape, order, width, width);
   kernel.tables({*c.encoding, c.seq_len, positions, task.form, cos, sin});
@@ -363,6 +376,82 @@ void attention(const Kernel& kernel, const Task& task, Stage& stage) {
   const Tensor out =
       stage.output("out", shape(c.heads), straight(task.q.size()), c.heads * c.head_dim, c.head_dim);
   kernel.attention({q, k, v, 1 / std::sqrt(static_cast<double>(c.head_dim)), Mask::none, {}, {}, out, {}});
+}
+
+/// Shapes of the learned tables that an operation takes.
+std::vector<Tensor> learned_shapes(Operation operation, const Case& c) {
+  if (const auto* learned = std::get_if<Learned>(&*c.encoding))
+    return {dense(nullptr, c.dtype, learned->rows, learned->dim)};
+  if (const auto* t5 = std::get_if<T5>(&*c.encoding); t5 && operation == Operation::bias)
+    return {dense(nullptr, c.dtype, t5->buckets, c.heads)};
+  if (operation != Operation::relative) return {};
+  if (const auto* shaw = std::get_if<Shaw>(&*c.encoding))
+    return {static_cast<std::size_t>(shaw->values ? 2 : 1),
+            dense(nullptr, DType::f32, shaw->left + 1 + shaw->right, c.head_dim)};
+  const bool conformer = std::get<TransformerXl>(*c.encoding).form == TransformerXl::Form::conformer;
+  const std::int64_t rows = c.key_tokens() + c.tokens() - (conformer ? 1 : 0);
+  return {dense(nullptr, DType::f32, c.heads, c.head_dim), dense(nullptr, DType::f32, c.heads, c.head_dim),
+          dense(nullptr, DType::f32, rows, c.heads, c.head_dim)};
+}
+
+std::vector<Tensor> place_learned(const Task& task, Stage& stage) {
+  std::vector<Tensor> tables = learned_shapes(task.operation, task.c);
+  for (std::size_t i = 0; i < tables.size(); ++i)
+    tables[i] =
+        stage.input(fmt::format("table {}", i), tables[i], units_of(tables[i].dtype, task.learned[i]));
+  return tables;
+}
+
+Tensor dense_output(Stage& stage, const char* name, const Tensor& shape, std::int64_t per_token,
+                    std::int64_t width) {
+  return stage.output(name, shape, straight(static_cast<std::size_t>(shape.elements())), per_token, width);
+}
+
+void encode(const Kernel& kernel, const Task& task, const Placement& at, Stage& stage) {
+  const Case& c = task.c;
+  const Tensor positions = place_positions(stage, "positions", c.positions, at.positions);
+  const std::vector<Tensor> tables = place_learned(task, stage);
+  const std::int64_t width = row_width(*c.encoding);
+  const Tensor rows = dense_output(stage, "rows", dense(nullptr, c.dtype, c.tokens(), width), width, width);
+  kernel.encode({*c.encoding, positions, {}, tables.empty() ? Tensor{} : tables.front(), rows});
+}
+
+void bias(const Kernel& kernel, const Task& task, const Placement& at, Stage& stage) {
+  const Case& c = task.c;
+  const Tensor queries = place_positions(stage, "query positions", c.positions, at.positions);
+  const Tensor keys = place_positions(stage, "key positions", c.key_positions(), at.positions);
+  const std::vector<Tensor> tables = place_learned(task, stage);
+  const Tensor shape = dense(nullptr, c.dtype, c.heads, c.tokens(), c.key_tokens());
+  const Tensor written = dense_output(stage, "bias", shape, c.key_tokens(), c.key_tokens());
+  kernel.bias({*c.encoding, queries, keys, c.heads, tables.empty() ? Tensor{} : tables.front(), written});
+}
+
+void buckets(const Kernel& kernel, const Task& task, const Placement& at, Stage& stage) {
+  const Case& c = task.c;
+  const Tensor queries = place_positions(stage, "query positions", c.positions, at.positions);
+  const Tensor keys = place_positions(stage, "key positions", c.key_positions(), at.positions);
+  const Tensor shape = dense(nullptr, DType::i32, c.tokens(), c.key_tokens());
+  kernel.buckets(
+      {*c.encoding, queries, keys, dense_output(stage, "buckets", shape, c.key_tokens(), c.key_tokens())});
+}
+
+void relative(const Kernel& kernel, const Task& task, Stage& stage) {
+  const Case& c = task.c;
+  const auto place = [&](const char* name, const std::vector<float>& x, std::int64_t tokens) {
+    return stage.input(name, dense(nullptr, DType::f32, c.batch, tokens, c.heads, c.head_dim),
+                       units_of(DType::f32, x));
+  };
+  const Tensor q = place("q", task.q, c.tokens());
+  const Tensor k = place("k", task.k, c.key_tokens());
+  const Tensor v = place("v", task.v, c.key_tokens());
+  const std::vector<Tensor> tables = place_learned(task, stage);
+  const Tensor scores =
+      dense_output(stage, "scores", dense(nullptr, DType::f32, c.batch, c.heads, c.tokens(), c.key_tokens()),
+                   c.key_tokens(), c.key_tokens());
+  const Tensor out =
+      dense_output(stage, "out", dense(nullptr, DType::f32, c.batch, c.tokens(), c.heads, c.head_dim),
+                   c.heads * c.head_dim, c.head_dim);
+  kernel.relative({*c.encoding, q, k, v, tables, scores, out});
 }
 
 /// cos and sin of a pair in a row of the given tables.
@@ -479,11 +568,33 @@ void give_tables(Task& task, std::int64_t rows, std::int64_t pairs) {
   }
 }
 
+void give_learned(Task& task) {
+  Case uniform = task.c;
+  uniform.mode = InputMode::uniform;
+  task.learned.clear();
+  int stream = 3;
+  for (const Tensor& shape : learned_shapes(task.operation, task.c)) {
+    uniform.dtype = shape.dtype;
+    std::vector<float>& table = task.learned.emplace_back();
+    for (std::int64_t i = 0; i < shape.elements(); ++i)
+      table.push_back(input_element(uniform, stream, i, shape.dim(shape.rank - 1)));
+    ++stream;
+  }
+}
+
 Task task_of(const Trial& trial) {
-  Task task{trial.operation, trial.c, {}, {}, {}, {}, 0, 0, {}, {}};
+  Task task{trial.operation, trial.c, {}, {}, {}, {}, 0, 0, {}, {}, {}};
+  if (trial.operation == Operation::encode || trial.operation == Operation::bias ||
+      trial.operation == Operation::buckets || trial.operation == Operation::relative) {
+    give_learned(task);
+    if (trial.operation != Operation::relative) return task;
+  }
+  Case keys = trial.c;
+  keys.positions = trial.c.key_positions();
   task.q = make_heads(trial.c, 0).in;
-  task.k = make_heads(trial.c, 1).in;
-  task.v = make_heads(trial.c, 2).in;
+  task.k = make_heads(keys, 1).in;
+  task.v = make_heads(keys, 2).in;
+  if (trial.operation == Operation::relative) return task;
   const std::vector<TableForm>& forms = trial.kernel.capabilities.forms;
   if (!forms.empty()) task.form = forms[scatter(trial.c.seed) % forms.size()];
   if (trial.operation == Operation::rotate_with_tables) {
@@ -499,8 +610,9 @@ Placement usual_placement(const Kernel& kernel, const Case& c) {
   if (std::find(layouts.begin(), layouts.end(), Layout::bshd) == layouts.end() && !layouts.empty())
     at.layout = layouts.front();
   at.in_place = kernel.capabilities.in_place == Capabilities::InPlace::only;
-  const bool narrow = std::all_of(c.positions.begin(), c.positions.end(),
-                                  [](std::int64_t p) { return p == static_cast<std::int32_t>(p); });
+  const auto is_narrow = [](std::int64_t p) { return p == static_cast<std::int32_t>(p); };
+  const bool narrow = std::all_of(c.positions.begin(), c.positions.end(), is_narrow) &&
+                      std::all_of(c.keys.begin(), c.keys.end(), is_narrow);
   if (narrow && scatter(c.seed) % 2 == 0) at.positions = DType::i32;
   return at;
 }
@@ -525,7 +637,19 @@ Conduct perform(const Kernel& kernel, const Task& task, const Placement& at) {
     case Operation::attention:
       attention(kernel, task, stage);
       break;
-    default:
+    case Operation::encode:
+      encode(kernel, task, at, stage);
+      break;
+    case Operation::bias:
+      bias(kernel, task, at, stage);
+      break;
+    case Operation::buckets:
+      buckets(kernel, task, at, stage);
+      break;
+    case Operation::relative:
+      relative(kernel, task, stage);
+      break;
+    case Operation::angles:
       throw std::logic_error(fmt::format("perform does not know {}", to_string(task.operation)));
   }
   return stage.finish();
@@ -567,10 +691,26 @@ void agree(const Trial& trial, const Task& task, const std::vector<Output>& got,
 
 std::optional<CaseSpace> behaviour_space(const std::optional<Encoding>& encoding, std::int64_t context,
                                          std::uint64_t) {
-  if (!encoding || !std::holds_alternative<Rope>(*encoding)) return std::nullopt;
+  if (!encoding || std::holds_alternative<Nope>(*encoding)) return std::nullopt;  // nope_layers has it
   CaseSpace space = space_of(*encoding, context);
-  space.negative_positions = true;
+  space.negative_positions = !std::holds_alternative<Learned>(*encoding);
   space.bounded_inputs = true;
+  if (std::holds_alternative<Rope>(*encoding)) return space;
+  space.keys = true;
+  if (const auto* alibi = std::get_if<Alibi>(&*encoding)) space.heads = alibi->heads;
+  if (const auto* learned = std::get_if<Learned>(&*encoding)) {
+    Learned few = *learned;
+    few.rows = std::min(few.rows, few.offset + kFewRows);
+    space.encoding = few;
+    space.keys = false;
+    space.max_position = few.rows - few.offset - 1;
+  }
+  if (std::holds_alternative<Sinusoidal>(*encoding)) space.keys = false;
+  if (std::holds_alternative<Shaw>(*encoding) || std::holds_alternative<TransformerXl>(*encoding)) {
+    // Tokens of `relative` stand where they are; query and key heads are as many.
+    space.consecutive = true;
+    space.heads = 2;
+  }
   return space;
 }
 

@@ -15,12 +15,15 @@ struct Task {
   Case c;                      ///< positions are row indices where tables are given
   std::vector<float> q, k, v;  ///< [batch, tokens, heads, head_dim]
   TableForm form = TableForm::half;
-  std::int64_t rows = 0, pairs = 0;  ///< of the given tables
-  std::vector<float> cos, sin;       ///< sin is empty where the form holds both in cos
+  std::int64_t rows = 0, pairs = 0;         ///< of the given tables
+  std::vector<float> cos, sin;              ///< sin is empty where the form holds both in cos
+  std::vector<std::vector<float>> learned;  ///< the tables of a learned scheme, dense
 };
 /// The inputs that a case describes, in one of the kernel's table forms. Any numbers are a legal table: those
 /// given are drawn.
 [[nodiscard]] Task task_of(const Trial& trial);
+/// Draws the tables of a learned scheme.
+void give_learned(Task& task);
 /// Gives the task tables of `rows` rows for `pairs` pairs.
 void give_tables(Task& task, std::int64_t rows, std::int64_t pairs);
 
@@ -48,8 +51,7 @@ struct Conduct {
   Measure inputs;   ///< elements of inputs: 1 where changed
   Measure outside;  ///< elements between and around tensors: 1 where changed
 };
-/// frequencies, tables, rotate, rotate_with_tables, rotate_backward, sequence or attention, once. No v is
-/// sent to rotate.
+/// Any operation but angles, once. No v is sent to rotate.
 [[nodiscard]] Conduct perform(const Kernel& kernel, const Task& task, const Placement& at);
 /// What the call wrote; throws Misbehaved where it wrote anything else.
 [[nodiscard]] std::vector<Output> outputs_of(const Kernel& kernel, const Task& task, const Placement& at);
@@ -63,7 +65,8 @@ void same_bits(const Task& task, const std::vector<Output>& got, const std::vect
 void agree(const Trial& trial, const Task& task, const std::vector<Output>& got,
            const std::vector<Output>& want, Measure& measure);
 
-/// Cases for a law on how operations behave: any encoding, any positions.
+/// Cases for a law on how operations behave: any encoding, any positions; a learned table is cut to a few
+/// rows.
 [[nodiscard]] std::optional<CaseSpace> behaviour_space(const std::optional<Encoding>& encoding,
                                                        std::int64_t context, std::uint64_t draw);
 

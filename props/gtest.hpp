@@ -2,12 +2,14 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "sextant/props/schemes.hpp"
 #include "sextant/props/suite.hpp"
 
 namespace sextant {
@@ -95,8 +97,8 @@ class KernelTest : public testing::Test {
   std::shared_ptr<const SuiteOptions> suite_;
 };
 
-/// Each pairing of a kernel plain, and its first with every scaling: what the kernel does not take, its
-/// `declines` says.
+/// Each pairing of a kernel plain, its first with every scaling, and an example of each further scheme that
+/// it offers: what the kernel does not take, its `declines` says.
 [[nodiscard]] inline std::vector<Subject> usual_subjects(const Kernel& kernel) {
   std::vector<Subject> subjects;
   const auto add = [&](const std::string& text, Pairing pairing) {
@@ -104,6 +106,12 @@ class KernelTest : public testing::Test {
     rope.pairing = pairing;
     subjects.push_back({std::nullopt, rope, 4096});
   };
+  const std::vector<std::string>& offered = kernel.capabilities.schemes;
+  for (const Scheme& scheme : schemes()) {
+    if (scheme.id != "rope" && std::find(offered.begin(), offered.end(), scheme.id) != offered.end())
+      subjects.push_back({std::nullopt, parse_encoding(scheme.example), 4096});
+  }
+  if (std::find(offered.begin(), offered.end(), "rope") == offered.end()) return subjects;
   for (const Pairing pairing : kernel.capabilities.pairings) add("rope(dim=128,theta=10000)", pairing);
   if (kernel.capabilities.pairings.empty()) return subjects;
   for (const char* text :

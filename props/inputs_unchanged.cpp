@@ -10,8 +10,9 @@ Law inputs_unchanged() {
   law.id = "inputs_unchanged";
   law.title = "after a call, every input holds the bits it held before";
   law.blind_to = "an input changed and restored during the call; q and k of kernels that only work in place";
-  law.operations = {Operation::tables, Operation::rotate, Operation::rotate_with_tables,
-                    Operation::attention};
+  law.operations = {Operation::tables,    Operation::rotate,  Operation::rotate_with_tables,
+                    Operation::attention, Operation::encode,  Operation::bias,
+                    Operation::buckets,   Operation::relative};
   law.by_geometry = true;
   law.space = behaviour_space;
   law.check = [](const Trial& trial) {

@@ -91,7 +91,8 @@ std::optional<std::string> why_not(const Kernel& kernel, Operation operation, co
   if (operation == Operation::rotate_with_tables && !holds(can.tables, c.table))
     return fmt::format("offers no tables in {}", to_string(c.table));
   if (c.tokens() < can.min_tokens) return fmt::format("needs at least {} tokens", can.min_tokens);
-  if (c.head_dim % can.head_dim_multiple != 0 && operation != Operation::attention) {
+  const bool rotates = c.encoding && std::holds_alternative<Rope>(*c.encoding);
+  if (rotates && c.head_dim % can.head_dim_multiple != 0) {
     return fmt::format("head_dim must be a multiple of {}", can.head_dim_multiple);
   }
   const bool moves_heads = operation == Operation::rotate || operation == Operation::rotate_with_tables ||

@@ -30,9 +30,17 @@ Law memory_bounds() {
   law.id = "memory_bounds";
   law.title = "a call writes all of its outputs and nothing else, whatever lies around them";
   law.blind_to = "outside a worker (--isolate): writes far away, reads that no result depends on";
-  law.operations = {Operation::frequencies,        Operation::tables,          Operation::rotate,
-                    Operation::rotate_with_tables, Operation::rotate_backward, Operation::sequence,
-                    Operation::attention};
+  law.operations = {Operation::frequencies,
+                    Operation::tables,
+                    Operation::rotate,
+                    Operation::rotate_with_tables,
+                    Operation::rotate_backward,
+                    Operation::sequence,
+                    Operation::attention,
+                    Operation::encode,
+                    Operation::bias,
+                    Operation::buckets,
+                    Operation::relative};
   law.by_geometry = true;
   law.space = behaviour_space;
   law.check = check;

@@ -12,16 +12,25 @@
 namespace sextant {
 namespace {
 
+/// The same scheme with other numbers, where shapes allow it.
+Encoding other_than(Encoding encoding) {
+  if (auto* rope = std::get_if<Rope>(&encoding)) rope->theta = rope->theta == 10000 ? 20000 : 10000;
+  if (auto* sinusoidal = std::get_if<Sinusoidal>(&encoding)) sinusoidal->base *= 2;
+  if (auto* t5 = std::get_if<T5>(&encoding)) t5->max_distance *= 2;
+  if (auto* deberta = std::get_if<Deberta>(&encoding)) deberta->max_position *= 2;
+  if (auto* alibi = std::get_if<Alibi>(&encoding)) alibi->bias_max *= 2;
+  if (auto* shaw = std::get_if<Shaw>(&encoding)) ++shaw->left;
+  return encoding;
+}
+
 /// The same task of another case: other values, one more token, farther positions, another base.
 Task other_than(const Trial& trial) {
   Case c = trial.c;
   ++c.seed;
   c.seq_len += 4096;
-  for (std::int64_t& position : c.positions) position = position == 0 ? 1 : position / 2;
-  c.positions.push_back(c.positions.front());
-  Rope rope = std::get<Rope>(*c.encoding);
-  rope.theta = rope.theta == 10000 ? 20000 : 10000;
-  c.encoding = rope;
+  for (std::int64_t& position : c.positions) position = position == 0 && c.keys.empty() ? 1 : position / 2;
+  if (c.keys.empty()) c.positions.push_back(c.positions.front());
+  c.encoding = other_than(*c.encoding);
   return task_of({c, trial.operation, trial.kernel, trial.contract, trial.truths});
 }
 
@@ -60,9 +69,17 @@ Law repeatability() {
   law.title =
       "the identical call gives the same bits again: at once, at another address, between other calls";
   law.blind_to = "other thread counts; other processes";
-  law.operations = {Operation::frequencies,        Operation::tables,          Operation::rotate,
-                    Operation::rotate_with_tables, Operation::rotate_backward, Operation::sequence,
-                    Operation::attention};
+  law.operations = {Operation::frequencies,
+                    Operation::tables,
+                    Operation::rotate,
+                    Operation::rotate_with_tables,
+                    Operation::rotate_backward,
+                    Operation::sequence,
+                    Operation::attention,
+                    Operation::encode,
+                    Operation::bias,
+                    Operation::buckets,
+                    Operation::relative};
   law.by_geometry = true;
   law.space = behaviour_space;
   law.check = check;

@@ -150,6 +150,7 @@ void run_law(const SuiteOptions& options, const Law& law, const Subject* subject
     std::vector<std::pair<Case, Outcome>> empty_claims;
   };
   for (const Operation operation : law.operations) {
+    if (encoding && !concerns(operation, *encoding)) continue;
     std::vector<Slot> slots;
     for (const Kernel& kernel : options.kernels) {
       for (const DType dtype : dtypes_to_run(options, kernel, operation)) {

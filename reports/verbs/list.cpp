@@ -8,6 +8,7 @@
 #include "sextant/fixtures/faults/conduct.hpp"
 #include "sextant/fixtures/kernels/named.hpp"
 #include "sextant/props/law.hpp"
+#include "sextant/props/schemes.hpp"
 #include "sextant/reference/error.hpp"
 #include "sextant/reports/arguments.hpp"
 #include "sextant/reports/output.hpp"
@@ -82,38 +83,18 @@ ordered_json list_contracts() {
 }
 
 ordered_json list_schemes() {
-  return {
-      {{"id", "rope"},
-       {"title",
-        "rotary position embedding: half, interleaved or deinterleave pairs, partial width, either "
-        "direction"},
-       {"example", "rope(dim=128,theta=10000)"}},
-      {{"id", "linear"},
-       {"title", "position interpolation"},
-       {"example", "rope(dim=128,theta=10000,scaling=linear(factor=4))"}},
-      {{"id", "ntk"},
-       {"title", "NTK-aware base change"},
-       {"example", "rope(dim=128,theta=10000,scaling=ntk(factor=4))"}},
-      {{"id", "alpha"},
-       {"title", "NTK base change by alpha (HunYuan)"},
-       {"example", "rope(dim=128,theta=10000,scaling=alpha(alpha=1000))"}},
-      {{"id", "dynamic"},
-       {"title", "NTK base that grows with the current length"},
-       {"example", "rope(dim=128,theta=10000,scaling=dynamic(factor=2,max_position=2048))"}},
-      {{"id", "yarn"},
-       {"title", "YaRN: a ramp between w/s and w, and an attention factor"},
-       {"example", "rope(dim=128,theta=10000,scaling=yarn(factor=4,original=4096))"}},
-      {{"id", "llama3"},
-       {"title", "Llama 3: three bands by wavelength"},
-       {"example", "rope(dim=128,theta=500000,scaling=llama3(factor=8,low=1,high=4,original=8192))"}},
-      {{"id", "longrope"},
-       {"title", "LongRoPE: a divisor per pair, short and long lists"},
-       {"example",
-        "rope(dim=4,theta=10000,scaling=longrope(original=4096,factor=32,short=[1,1.5],long=[2,64.5]))"}},
-      {{"id", "proportional"},
-       {"title", "exponent over the whole width, zero frequency past a fraction (Gemma 4)"},
-       {"example", "rope(dim=512,theta=1000000,scaling=proportional(fraction=0.25))"}},
+  const auto cell = [](const Grade& grade) {
+    return ordered_json{{"verdict", grade.verdict}, {"law", grade.law}};
   };
+  ordered_json list = ordered_json::array();
+  for (const Scheme& scheme : schemes())
+    list.push_back({{"id", scheme.id},
+                    {"title", scheme.title},
+                    {"example", scheme.example},
+                    {"relative", cell(scheme.relative)},
+                    {"extrapolating", cell(scheme.extrapolating)},
+                    {"cache_safe", cell(scheme.cache_safe)}});
+  return list;
 }
 
 const std::vector<std::pair<std::string, std::function<ordered_json()>>>& lists() {
@@ -139,6 +120,12 @@ std::string to_text(const ordered_json& list) {
                           value.size() > 120 ? value.substr(0, 117) + "..." : value);
     }
     text += "\n";
+    for (const char* key : {"relative", "extrapolating", "cache_safe"}) {
+      if (!entry.contains(key)) continue;
+      text += fmt::format("{:<{}}    {:<13}  {:<13}  shown by {}\n", "", width, key,
+                          entry.at(key).at("verdict").get<std::string>(),
+                          entry.at(key).at("law").get<std::string>());
+    }
   }
   return text;
 }
