@@ -86,7 +86,7 @@ Range parse_range(const std::string& text) {
 
 void check_sweepable(const Kernel& kernel, Operation operation, const Rope& rope, const Range& range) {
   if (!kernel.unavailable.empty())
-    throw InputError(fmt::format("kernel {} is unavailable: {}", kernel.name, kernel.unavailable));
+    throw Unavailable(fmt::format("kernel {} is unavailable: {}", kernel.name, kernel.unavailable));
   if (!kernel.offers(operation))
     throw InputError(fmt::format("kernel {} offers no {}", kernel.name, to_string(operation)));
   if (range.end - 1 > kernel.capabilities.max_position) {

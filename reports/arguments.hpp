@@ -19,7 +19,12 @@ namespace sextant {
 /// "A:B", at most 2^36 positions. Throws InputError.
 [[nodiscard]] Range parse_range(const std::string& text);
 
-/// Throws InputError where a kernel cannot be swept over these positions.
+/// Nothing can be measured here: exit status 3.
+struct Unavailable : InputError {
+  using InputError::InputError;
+};
+
+/// Throws InputError where a kernel cannot be swept over these positions, Unavailable where it cannot run.
 void check_sweepable(const Kernel& kernel, Operation operation, const Rope& rope, const Range& range);
 
 /// f32, f64, f16, bf16. Throws InputError.

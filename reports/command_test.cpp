@@ -245,6 +245,12 @@ TEST_F(Command, a_gpu_that_is_not_there_verifies_nothing) {
     const Ended ended = run("verify --kernel " + name + " --encoding llama-3.1-8b");
     EXPECT_EQ(ended.status, 3) << name;
     EXPECT_NE(ended.out.find(kernel.at("reason").get<std::string>()), std::string::npos) << ended.out;
+    for (const char* verb : {"sweep", "grade"}) {
+      const Ended measured = run(fmt::format("{} llama-3.1-8b --kernel {}", verb, name));
+      EXPECT_EQ(measured.status, 3) << verb << " " << name;
+      EXPECT_EQ(measured.out, "");
+      EXPECT_NE(measured.err.find(kernel.at("reason").get<std::string>()), std::string::npos) << measured.err;
+    }
   }
 }
 

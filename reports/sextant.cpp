@@ -10,6 +10,7 @@
 #include "sextant/fixtures/kernel.hpp"
 #include "sextant/reference/error.hpp"
 #include "sextant/reference/oracle/environment.hpp"
+#include "sextant/reports/arguments.hpp"
 #include "sextant/reports/environment.hpp"
 #include "sextant/reports/output.hpp"
 #include "sextant/reports/verbs/verbs.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 constexpr int kBroken = 1;  ///< what was to be measured failed
 constexpr int kBadInput = 2;
+constexpr int kNothing = 3;  ///< could be measured
 
 /// One line, whatever a library wrote or an input held.
 int refuse(std::string line) {
@@ -101,6 +103,9 @@ int main(int argc, char** argv) {
   try {
     sextant::check_floating_point();
     return sextant::run(argc, argv);
+  } catch (const sextant::Unavailable& error) {
+    sextant::refuse(error.what());
+    return sextant::kNothing;
   } catch (const sextant::InputError& error) {
     return sextant::refuse(error.what());
   } catch (const sextant::Crashed& error) {
