@@ -298,7 +298,8 @@ Action add_sweep_verb(CLI::App& app) {
   verb->footer(
       "Errors are in ulp of the true element (rotate: in pair_ulp); sums are integers, so that threads and "
       "shards give the same bytes.\n"
-      "Exit status: 0 measured, 1 NaN, undecided or beyond the contract, 2 bad usage or input, 3 the kernel cannot run here. Examples:\n"
+      "Exit status: 0 measured, 1 NaN, undecided or beyond the contract, 2 bad usage or input, 3 the kernel "
+      "cannot run here. Examples:\n"
       "  sextant sweep llama-3.1-8b --kernel scalar\n"
       "  sextant sweep llama-3.1-8b --table cache.safetensors --positions 0:131072\n"
       "  sextant sweep llama-3.1-8b --kernel simd --positions 0:1048576 --shard 0/4 --json part0.json\n"
