@@ -222,8 +222,7 @@ TEST_F(Command, every_own_kernel_passes_on_at_least_40_real_configs) {
     EXPECT_TRUE(verdict.at("verdict") == "pass" || verdict.at("verdict") == "unsupported" ||
                 (on_gpu && verdict.at("verdict") == "unavailable"))
         << verdict;
-    if (verdict.at("kernel") == "scalar" && verdict.at("model").is_string())
-      models.insert(verdict.at("model"));
+    if (verdict.at("kernel") == "scalar" && verdict.contains("model")) models.insert(verdict.at("model"));
   }
   EXPECT_GE(models.size(), 40u);
   EXPECT_GE(run.at("coverage").at("models").get<int>(), 40);
@@ -231,9 +230,10 @@ TEST_F(Command, every_own_kernel_passes_on_at_least_40_real_configs) {
   EXPECT_LE(std::count(ended.out.begin(), ended.out.end(), '\n'), 60);
   for (const char* key : {"schema_version", "tool", "environment", "seed", "summary", "verdicts"})
     EXPECT_TRUE(run.contains(key));
-  for (const char* key : {"law", "kernel", "model", "encoding", "operation", "dtype", "contract", "verdict",
-                          "measure", "worst", "bound", "witness", "cases", "diagnosis", "replay"}) {
-    EXPECT_TRUE(run.at("verdicts")[0].contains(key)) << key;
+  for (const json& verdict : run.at("verdicts")) {
+    for (const char* key : {"law", "kernel", "operation", "dtype", "contract", "verdict", "cases"})
+      ASSERT_TRUE(verdict.contains(key)) << verdict;
+    ASSERT_TRUE(verdict.at("verdict") != "pass" || verdict.contains("measure")) << verdict;
   }
 }
 
@@ -519,7 +519,7 @@ TEST_F(Command, bounds_that_overflow_say_nothing) {
     EXPECT_FALSE(document.at("verdicts").empty());
     for (const json& verdict : document.at("verdicts")) {
       EXPECT_NE(verdict.at("verdict"), "fail") << verdict;
-      EXPECT_TRUE(verdict.at("bound").is_number() || verdict.at("bound").is_null()) << verdict;
+      EXPECT_TRUE(!verdict.contains("bound") || verdict.at("bound").is_number()) << verdict;
     }
   }
 }
@@ -705,6 +705,7 @@ TEST_F(Command, gate_and_report_refuse_in_one_line_and_touch_nothing) {
   write("other.json", other);
   write("kept.out", "as it was");
   fs::create_directory(folder_ / "empty");
+  fs::create_symlink("loop.json", folder_ / "loop.json");
   for (const auto& [arguments, wanted] : std::vector<std::pair<std::string, std::string>>{
            {"gate cut.json --baseline base.json --json kept.out", "ends too early"},
            {"gate other.json --baseline base.json --json kept.out", "schema version 9"},
@@ -724,6 +725,14 @@ TEST_F(Command, gate_and_report_refuse_in_one_line_and_touch_nothing) {
            {"report empty --html kept.out", "empty"},
            {"report . --html kept.out", "cut.json"},
            {"merge run.json run.json --json kept.out", "stands in an earlier document"},
+           {"merge run.json simd.json --json run.json", "would be overwritten"},
+           {"report run.json --html ./run.json", "would be overwritten"},
+           {"report . --markdown base.json", "would be overwritten"},
+           {"gate run.json --baseline base.json --json base.json", "would be overwritten"},
+           {"gate run.json --baseline base.json --update --json new.out", "excludes"},
+           {"report run.json --html ./kept.out --markdown kept.out", "both name"},
+           {"report run.json --html kept.out --markdown /dev/full", "No space"},
+           {"report loop.json --html kept.out", "loop.json"},
            {"merge cut.json --json kept.out", "cut.json"},
        }) {
     const Ended ended = run(arguments);
@@ -752,6 +761,16 @@ TEST_F(Command, a_run_is_gated_merged_and_reported) {
   for (const char* file : {"scalar.json", "run.json"}) fs::rename(folder_ / file, folder_ / "history" / file);
   ASSERT_EQ(run("grade llama-2-7b --kernel scalar --json history/grade.json").status, 0);
   ASSERT_EQ(run("report history --html page.html --markdown sum.md --junit junit.xml").status, 0);
+  // A folder may hold copies and other things: told, and left out.
+  fs::copy_file(folder_ / "history/run.json", folder_ / "history/zcopy.json");
+  std::ofstream(folder_ / "history/other.json") << "[1]";
+  fs::create_directory(folder_ / "history/folder.json");
+  const Ended notes = run("report history --html page.html");
+  EXPECT_EQ(notes.status, 0);
+  EXPECT_NE(notes.err.find("other.json: left out"), std::string::npos) << notes.err;
+  EXPECT_NE(notes.err.find("zcopy.json: left out: it is history/run.json again"), std::string::npos)
+      << notes.err;
+  EXPECT_EQ(run("report history/other.json").status, 2);
   for (const char* section : {"id=\"changes\"", "id=\"trends\"", "scalar on rope("})
     EXPECT_NE(read_file(folder_ / "page.html").find(section), std::string::npos) << section;
 }

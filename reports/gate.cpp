@@ -63,6 +63,17 @@ std::string key_of(const VerdictRecord& record) {
 
 std::string subject_of(const DriftRecord& drift) { return drift.model.value_or(drift.encoding); }
 
+/// What keeps the measures of two runs from being compared; empty: nothing does.
+std::string differences_of(const Run& run, const Run& baseline) {
+  std::vector<std::string_view> differ;
+  if (run.version != baseline.version) differ.emplace_back("version");
+  if (run.seed != baseline.seed) differ.emplace_back("seed");
+  if (run.arguments != baseline.arguments) differ.emplace_back("options");
+  if (run.environment.libm_fingerprint != baseline.environment.libm_fingerprint)
+    differ.emplace_back("libm fingerprint");
+  return fmt::format("{}", fmt::join(differ, ", "));
+}
+
 /// Records by key; of several with one key the worst.
 using Index = std::map<std::string, const VerdictRecord*>;
 Index index_of(const Run& run) {
@@ -103,16 +114,8 @@ std::string with_reason(const VerdictRecord& record) {
 
 class Comparison {
  public:
-  Comparison(const Run& run, const Run& baseline) : run_(run), base_(baseline) {
-    const auto differs = [&](bool is, const char* what) {
-      if (!is) return;
-      why_ += fmt::format("{}{}", why_.empty() ? "" : ", ", what);
-    };
-    differs(run.version != baseline.version, "version");
-    differs(run.seed != baseline.seed, "seed");
-    differs(run.arguments != baseline.arguments, "options");
-    differs(run.environment.libm_fingerprint != baseline.environment.libm_fingerprint, "libm fingerprint");
-  }
+  Comparison(const Run& run, const Run& baseline)
+      : run_(run), base_(baseline), why_(differences_of(run, baseline)) {}
 
   Gate gate() {
     compare_trust();
@@ -127,6 +130,8 @@ class Comparison {
       gate_.notes.push_back(
           fmt::format("{} measures were NOT compared: their encodings differ", other_inputs_));
     if (new_ > 0) gate_.notes.push_back(fmt::format("{} verdicts are new", new_));
+    if (fewer_ > 0)
+      gate_.notes.push_back(fmt::format("{} verdicts rest on fewer elements than in the baseline", fewer_));
     const auto worst_first = [](std::vector<Change>& changes) {
       std::stable_sort(changes.begin(), changes.end(),
                        [](const Change& a, const Change& b) { return a.weight > b.weight; });
@@ -205,12 +210,19 @@ class Comparison {
       exchanged(std::move(change), old.contract, current);
       return;
     }
+    if (old.measure.witness && !current.measure.witness && current.verdict == Verdict::pass) {
+      change.after = "pass, and measured no more";
+      change.weight = kGone;
+      gate_.drift.push_back(std::move(change));
+      return;
+    }
     if (!old.measure.witness || !current.measure.witness || !comparable(current.kernel)) return;
     if (old.encoding != current.encoding) {
       ++other_inputs_;
       return;
     }
     ++gate_.measures;
+    fewer_ += current.measure.elements < old.measure.elements;
     weigh(std::move(change), old.measure.share(), current.measure.share(),
           allowance(current.kernel, current.law));
   }
@@ -267,20 +279,48 @@ class Comparison {
     }
   }
 
+  /// Tables that are measured no more though verdicts of their kernel and encoding are there; else these are
+  /// told to be gone. Once for each kernel.
+  void tell_gone_tables(const std::vector<const DriftRecord*>& gone) {
+    if (gone.empty()) return;
+    std::set<std::pair<std::string, std::string>> there;
+    for (const VerdictRecord& record : run_.result.verdicts) there.emplace(record.kernel, subject_of(record));
+    std::map<std::string, std::vector<const DriftRecord*>> kernels;
+    for (const DriftRecord* old : gone) {
+      if (there.contains({old->kernel, subject_of(*old)})) kernels[old->kernel].push_back(old);
+    }
+    for (const auto& [kernel, tables] : kernels) {
+      const std::string of = tables.size() == 1 ? subject_of(*tables[0]) : "several encodings";
+      gate_.drift.push_back({fmt::format("{} drift of tables, {}", kernel, of),
+                             fmt::format("measured on {} encodings", tables.size()), "disappeared",
+                             std::nullopt, command_of(*tables[0], nullptr), kGone});
+    }
+  }
+
   void compare_drift() {
     std::map<std::pair<std::string, std::string>, const DriftRecord*> now;
     for (const DriftRecord& drift : run_.result.drift) now[{drift.kernel, subject_of(drift)}] = &drift;
+    std::vector<const DriftRecord*> gone;
     for (const DriftRecord& old : base_.result.drift) {
       const auto found = now.find({old.kernel, subject_of(old)});
-      if (found == now.end() || !comparable(old.kernel)) continue;
+      if (found == now.end()) {
+        gone.push_back(&old);
+        continue;
+      }
+      if (!comparable(old.kernel)) continue;
       const DriftRecord& current = *found->second;
       if (old.encoding != current.encoding || old.context != current.context ||
           old.positions != current.positions) {
         ++other_inputs_;
         continue;
       }
+      // The same positions have the same octaves, in any document that a run wrote.
+      if (old.by_octave.size() != current.by_octave.size()) {
+        gone.push_back(&old);
+        continue;
+      }
       const double allowed = allowance(old.kernel, "drift");
-      for (std::size_t i = 0; i < std::min(old.by_octave.size(), current.by_octave.size()); ++i) {
+      for (std::size_t i = 0; i < old.by_octave.size(); ++i) {
         const DriftRecord::Octave &a = old.by_octave[i], &b = current.by_octave[i];
         ++gate_.measures;
         weigh({fmt::format("{} drift of tables, positions from {}, {}", old.kernel, a.first, subject_of(old)),
@@ -306,12 +346,13 @@ class Comparison {
         weigh(std::move(change), before, after, allowed);
       }
     }
+    tell_gone_tables(gone);
   }
 
   const Run &run_, &base_;
   std::string why_;  // why measures cannot be compared
   std::set<std::string> other_target_, exchanged_;
-  std::size_t other_inputs_ = 0, new_ = 0;
+  std::size_t other_inputs_ = 0, new_ = 0, fewer_ = 0;
   std::vector<const VerdictRecord*> gone_;
   Gate gate_;
 };
@@ -350,9 +391,13 @@ Gate compare(const Run& run, const Run& baseline, const std::string& run_file,
   return Comparison(run, baseline).gate();
 }
 
+bool comparable(const Run& run, const Run& baseline, const std::string& kernel) {
+  return differences_of(run, baseline).empty() && target_of(kernel, run) == target_of(kernel, baseline);
+}
+
 int exit_status(const Gate& gate) {
-  if (gate.verdicts == 0) return 3;
-  return gate.drift.empty() ? 0 : 1;
+  if (!gate.drift.empty()) return 1;
+  return gate.verdicts == 0 ? 3 : 0;
 }
 
 std::string to_json(const Gate& gate) {
@@ -391,7 +436,7 @@ std::string to_text(const Gate& gate, bool colours) {
   if (gate.improvements.size() > kMostBetter)
     text += fmt::format("... and {} more improvements\n", gate.improvements.size() - kMostBetter);
   for (const std::string& note : gate.notes) text += fmt::format("note: {}\n", printable(note));
-  if (gate.verdicts == 0) return text + "gate: nothing comparable\n";
+  if (exit_status(gate) == 3) return text + "gate: nothing comparable\n";
   return text + fmt::format("gate: {}; {} worse, {} better; {} verdicts and {} measures compared\n",
                             gate.drift.empty() ? painted("held", "32") : painted("DRIFT", "31;1"),
                             gate.drift.size(), gate.improvements.size(), gate.verdicts, gate.measures);

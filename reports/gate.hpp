@@ -25,10 +25,10 @@ struct Gate {
   std::size_t measures = 0;          ///< compared
 };
 
-/// Every verdict of the baseline that got worse or disappeared, every new one that is bad, a truth that
-/// failed its audit, a required kernel that is missing, every measure above the baseline's by more than its
-/// allowance. Order of verdicts: pass, unsupported or unavailable, undecided, mistrusted, then crashed and
-/// fail.
+/// Every verdict, measure or table of the baseline that got worse or disappeared, every new one that is bad,
+/// a truth that failed its audit, a required kernel that is missing, every measure above the baseline's by
+/// more than its allowance. Order of verdicts: pass, unsupported or unavailable, undecided, mistrusted, then
+/// crashed and fail.
 ///
 /// Measures are the largest error / bound of a verdict, and of drift the worst |error| of each octave and the
 /// sum of ulp errors of its table entries. They are compared where version, seed, arguments and libm
@@ -40,7 +40,11 @@ struct Gate {
 [[nodiscard]] Gate compare(const Run& run, const Run& baseline, const std::string& run_file,
                            const std::string& baseline_file);
 
-/// 3 where nothing could be compared, 1 where anything drifted, else 0.
+/// Whether the measures of a kernel in two runs are of the same inputs on the same machine, as far as a
+/// document can tell.
+[[nodiscard]] bool comparable(const Run& run, const Run& baseline, const std::string& kernel);
+
+/// 1 where anything drifted or disappeared, 3 where nothing could be compared, else 0.
 [[nodiscard]] int exit_status(const Gate& gate);
 
 [[nodiscard]] std::string to_json(const Gate& gate);

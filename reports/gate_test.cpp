@@ -171,11 +171,40 @@ TEST(gate, measures_are_compared_only_where_inputs_and_machine_are_the_same) {
   EXPECT_NE(gate.notes.at(0).find("of mine were NOT compared"), std::string::npos);
 }
 
-TEST(gate, nothing_comparable_is_exit_3_and_other_kernels_are_refused) {
+TEST(gate, a_measure_that_disappeared_is_worse_than_any) {
+  auto run = example_run();
+  run.result.verdicts[0].measure.witness.reset();
+  EXPECT_EQ(gated(run).drift.at(0).after, "pass, and measured no more");
+  run = example_run();
+  run.result.drift.clear();
+  Gate gate = gated(run);
+  ASSERT_EQ(gate.drift.size(), 2u);
+  EXPECT_EQ(gate.drift[0].key, "mine drift of tables, llama-2-7b");
+  EXPECT_EQ(gate.drift[0].after, "disappeared");
+  run = example_run();
+  run.result.drift[0].by_octave.pop_back();
+  EXPECT_EQ(exit_status(gated(run)), 1);
+  run = example_run();
+  run.result.verdicts[0].measure.elements = 0;
+  gate = gated(run);
+  EXPECT_EQ(exit_status(gate), 0);
+  EXPECT_EQ(gate.notes.at(0), "1 verdicts rest on fewer elements than in the baseline");
+}
+
+TEST(gate, laws_that_all_disappeared_are_drift_though_nothing_is_left_to_compare) {
   auto run = example_run();
   for (VerdictRecord& record : run.result.verdicts) record.law.insert(0, "other_");
   for (VerdictRecord& record : run.result.verdicts) record.verdict = Verdict::pass;
-  EXPECT_EQ(exit_status(gated(run)), 3);
+  const Gate gate = gated(run);
+  EXPECT_EQ(gate.verdicts, 0u);
+  EXPECT_EQ(exit_status(gate), 1);
+}
+
+TEST(gate, nothing_comparable_is_exit_3_and_other_kernels_are_refused) {
+  auto run = example_run();
+  for (VerdictRecord& record : run.result.verdicts) record.verdict = Verdict::unavailable;
+  EXPECT_EQ(exit_status(gated(run, run)), 3);
+  EXPECT_NE(to_text(gated(run, run), false).find("nothing comparable"), std::string::npos);
   for (VerdictRecord& record : run.result.verdicts) record.kernel = "yours";
   try {
     (void)gated(run);

@@ -31,7 +31,7 @@ std::vector<KernelSummary> kernels_of(const Run& run) {
   for (const VerdictRecord& record : run.result.verdicts) {
     KernelSummary& kernel = kernels[record.kernel];
     if (record.verdict > Verdict::pass) {
-      ++kernel.neutral;
+      if (kernel.neutral++ == 0) kernel.idle = &record;
       continue;
     }
     ++kernel.judged;

@@ -17,6 +17,7 @@ struct KernelSummary {
   std::size_t judged = 0;                ///< without unsupported and unavailable ones
   std::size_t neutral = 0;               ///< these
   const VerdictRecord* worst = nullptr;  ///< with the largest error / bound
+  const VerdictRecord* idle = nullptr;   ///< the first neutral one: why nothing was judged
   const DriftRecord* drift = nullptr;    ///< with the largest |error|
   double drift_error = 0;
   std::size_t encodings = 0, kept = 0;  ///< with drift measured; that keep exact-angle

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -112,12 +113,18 @@ void add_summary(const Report& report, std::string& html) {
                "#drift: worst |error|", "#keep exact-angle"});
   for (const KernelSummary& kernel : kernels_of(run)) {
     table.row({fmt::format("<td class=\"name\">{}</td>", xml_escaped(kernel.name)),
-               fmt::format("<span class=\"{}\">{}</span>", kernel.passed == kernel.judged ? "pass" : "fail",
+               fmt::format("<span class=\"{}\">{}</span>",
+                           kernel.judged == 0               ? "unavailable"
+                           : kernel.passed == kernel.judged ? "pass"
+                                                            : "fail",
                            kernel.passed),
                fmt::format("{}", kernel.judged), fmt::format("{}", kernel.neutral),
                kernel.worst ? sparse(kernel.worst->measure.share()) : "",
                kernel.worst
                    ? xml_escaped(fmt::format("{} on {}", kernel.worst->law, subject_of(*kernel.worst)))
+               : kernel.judged == 0 && kernel.idle
+                   ? fmt::format("<span class=\"unavailable\">{}: {}</span>", to_string(kernel.idle->verdict),
+                                 xml_escaped(kernel.idle->reason))
                    : "",
                kernel.drift ? sparse(kernel.drift_error) : "",
                kernel.encodings > 0 ? fmt::format("{} of {}", kernel.kept, kernel.encodings) : ""});
@@ -398,11 +405,19 @@ void add_verdicts(const Run& run, std::string& html) {
   const std::vector<const VerdictRecord*> failures = failures_of(run);
   for (std::size_t i = 0; i < std::min(kMostFailures, failures.size()); ++i)
     add(*failures[i], "", command_of(*failures[i], run));
-  for (const LawSummary& law : laws_of(run)) {
+  std::vector<LawSummary> laws = laws_of(run);
+  std::stable_sort(laws.begin(), laws.end(), [](const LawSummary& a, const LawSummary& b) {
+    return a.verdict != b.verdict ? a.verdict < b.verdict
+                                  : a.worst->measure.share() > b.worst->measure.share();
+  });
+  for (const LawSummary& law : laws) {
     if (law.verdict < Verdict::pass) continue;
     add(*law.worst, law.count > 1 ? fmt::format(" <span class=\"quiet\">worst of {}</span>", law.count) : "",
         command_of(*law.worst, run));
   }
+  html +=
+      "<p class=\"quiet print-only\">What passed or was not offered is printed only where a filter chooses "
+      "it.</p>\n";
   html += table.html();
   if (failures.size() > kMostFailures)
     html += fmt::format("<p class=\"fail\">{} failures more are not shown.</p>\n",
@@ -412,37 +427,83 @@ void add_verdicts(const Run& run, std::string& html) {
 
 // ---- trends ----
 
+/// A value against that of the nearest run before which has one.
+enum class Step { first, no_worse, worse, other };  // other: of other inputs, not to be compared
+
 struct Trend {
   std::string name;
   bool log = true;
-  std::map<std::string, std::vector<std::optional<double>>> kernels;  // a value for each run
+  struct Line {
+    std::vector<std::optional<double>> values;  // one for each run
+    std::vector<Step> steps;
+  };
+  std::map<std::string, Line> kernels;
 };
 
+enum class Figure { share, drift, ulp, not_passed };
+
+std::optional<double> value_of(const TrendPoint& point, Figure figure) {
+  switch (figure) {
+    case Figure::share:
+      return point.largest_share;
+    case Figure::drift:
+      return point.drift_error;
+    case Figure::ulp:
+      return point.mean_ulp;
+    case Figure::not_passed:
+      break;
+  }
+  return point.not_passed;
+}
+
+/// Measures are compared as the gate compares them, and where they are of the same laws and encodings; a
+/// verdict that is bad is bad anywhere.
+Step step_of(const NamedRun& before, const NamedRun& now, const std::string& kernel, Figure figure) {
+  const TrendPoint &a = before.trend.at(kernel), &b = now.trend.at(kernel);
+  const bool of_tables = figure == Figure::drift || figure == Figure::ulp;
+  const bool same_coverage = of_tables ? a.tables == b.tables : a.verdicts == b.verdicts;
+  if (figure != Figure::not_passed && !(same_coverage && comparable(now.run, before.run, kernel)))
+    return Step::other;
+  return *value_of(b, figure) > *value_of(a, figure) ? Step::worse : Step::no_worse;
+}
+
 std::vector<Trend> trends_of(const std::vector<NamedRun>& runs) {
-  std::vector<Trend> trends = {{"largest error / bound", true, {}},
-                               {"worst |error| of tables", true, {}},
-                               {"mean ulp of tables", true, {}},
-                               {"verdicts that are not pass", false, {}}};
-  for (std::size_t i = 0; i < runs.size(); ++i) {
-    for (const auto& [kernel, point] : runs[i].trend) {
-      const std::optional<double> values[] = {point.largest_share, point.drift_error, point.mean_ulp,
-                                              point.not_passed};
-      for (std::size_t k = 0; k < trends.size(); ++k) {
-        if (!values[k]) continue;
-        auto& list = trends[k].kernels[kernel];
-        list.resize(runs.size());
-        list[i] = values[k];
+  std::vector<Trend> trends;
+  for (const auto& [figure, name] :
+       {std::pair(Figure::share, "largest error / bound"),
+        std::pair(Figure::drift, "worst |error| of tables"), std::pair(Figure::ulp, "mean ulp of tables"),
+        std::pair(Figure::not_passed, "verdicts that are not pass")}) {
+    Trend& trend = trends.emplace_back(Trend{name, figure != Figure::not_passed, {}});
+    std::map<std::string, const NamedRun*> before;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      for (const auto& [kernel, point] : runs[i].trend) {
+        const std::optional<double> value = value_of(point, figure);
+        if (!value) continue;
+        Trend::Line& line = trend.kernels[kernel];
+        line.values.resize(runs.size());
+        line.steps.resize(runs.size());
+        const NamedRun*& last = before[kernel];
+        line.values[i] = value;
+        line.steps[i] = last ? step_of(*last, runs[i], kernel, figure) : Step::first;
+        last = &runs[i];
       }
     }
   }
   return trends;
 }
 
+std::string step_html(double value, Step step) {
+  if (step == Step::worse) return fmt::format("<span class=\"worse\">▲ {}</span>", sparse(value));
+  if (step == Step::other) return fmt::format("<span class=\"quiet\">≠</span> {}", sparse(value));
+  return sparse(value);
+}
+
 void add_trends(const Report& report, const std::vector<Trend>& trends, std::string& html) {
   if (report.runs.size() < 2) return;
   html +=
       "<section id=\"trends\"><h2>Trends over runs</h2>\n<p class=\"quiet\">A red triangle, or <span "
-      "class=\"worse\">▲</span>, marks what is worse than in the run before.</p>\n<div class=\"choose "
+      "class=\"worse\">▲</span>, marks what is worse than in the run before; ≠ what cannot be compared with "
+      "it: another version, seed, options, libm, CPU target or coverage.</p>\n<div class=\"choose "
       "script-only "
       "needs-charts\"><label>measure<select id=\"trend-measure\"></select></label></div>\n<figure "
       "class=\"script-only "
@@ -456,14 +517,10 @@ void add_trends(const Report& report, const std::vector<Trend>& trends, std::str
         fmt::format("#{} {}", report.runs[i].name, report.runs[i].run.environment.time.substr(0, 10)));
   Table table(titles);
   for (const Trend& trend : trends) {
-    for (const auto& [kernel, values] : trend.kernels) {
+    for (const auto& [kernel, line] : trend.kernels) {
       std::vector<std::string> cells = {trend.name, xml_escaped(kernel)};
-      for (std::size_t i = first; i < values.size(); ++i) {
-        const bool worse = i > 0 && values[i] && values[i - 1] && *values[i] > *values[i - 1];
-        cells.push_back(!values[i] ? ""
-                        : worse    ? fmt::format("<span class=\"worse\">▲ {}</span>", sparse(*values[i]))
-                                   : sparse(*values[i]));
-      }
+      for (std::size_t i = first; i < line.values.size(); ++i)
+        cells.push_back(line.values[i] ? step_html(*line.values[i], line.steps[i]) : "");
       table.row(cells);
     }
   }
@@ -519,11 +576,13 @@ ordered_json data_of(const Report& report, const std::vector<Trend>& trends) {
     for (const NamedRun& run : report.runs) runs.push_back(run.name);
     for (const Trend& trend : trends) {
       ordered_json kernels = ordered_json::array();
-      for (const auto& [kernel, values] : trend.kernels) {
-        ordered_json list = ordered_json::array();
-        for (const std::optional<double>& value : values)
-          list.push_back(value ? finite(*value) : ordered_json(nullptr));
-        kernels.push_back({kernel, std::move(list)});
+      for (const auto& [kernel, line] : trend.kernels) {
+        ordered_json list = ordered_json::array(), worse = ordered_json::array();
+        for (std::size_t i = 0; i < line.values.size(); ++i) {
+          list.push_back(line.values[i] ? finite(*line.values[i]) : ordered_json(nullptr));
+          worse.push_back(line.steps[i] == Step::worse);
+        }
+        kernels.push_back({kernel, std::move(list), std::move(worse)});
       }
       measures.push_back({{"name", trend.name}, {"log", trend.log}, {"kernels", std::move(kernels)}});
     }
@@ -535,6 +594,9 @@ ordered_json data_of(const Report& report, const std::vector<Trend>& trends) {
           {"stages", std::move(stages)},
           {"trends", std::move(over_runs)}};
 }
+
+/// Added up, hashes tell sets apart in any order.
+std::size_t hashed(const std::string& text) { return std::hash<std::string>()(text); }
 
 /// JSON inside a script element: nothing in it ends the element or starts a comment.
 std::string embedded(const ordered_json& value) {
@@ -556,8 +618,14 @@ NamedRun::NamedRun(std::string name_, Run run_) : name(std::move(name_)), run(st
   for (const DriftRecord& drift : run.result.drift) {
     auto& [sum, entries] = sums[drift.kernel];
     sum += drift.sum;
+    trend[drift.kernel].tables +=
+        hashed(fmt::format("{} {} {} {}", subject_of(drift), drift.encoding, drift.context, drift.positions));
     for (const std::uint64_t bin : drift.ulp_histogram) entries += bin;
   }
+  for (const VerdictRecord& record : run.result.verdicts)
+    trend[record.kernel].verdicts +=
+        hashed(fmt::format("{} {} {} {} {}", record.law, to_string(record.operation), to_string(record.dtype),
+                           subject_of(record), record.encoding.value_or("")));
   for (const KernelSummary& kernel : kernels_of(run)) {
     TrendPoint& point = trend[kernel.name];
     if (kernel.worst) point.largest_share = kernel.worst->measure.share();

@@ -17,6 +17,8 @@ struct TrendPoint {
   std::optional<double> drift_error;    ///< worst |error| of tables
   std::optional<double> mean_ulp;       ///< of tables
   double not_passed = 0;                ///< verdicts worse than pass
+  /// Hashes of what was verified, and of which tables: figures of other coverage are not compared.
+  std::size_t verdicts = 0, tables = 0;
 };
 
 /// A run under the name of its file. The trend stays true where the verdicts of old runs are dropped.

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <sstream>
 
 #include "sextant/reference/error.hpp"
@@ -130,6 +131,31 @@ TEST(html, loads_nothing_and_has_every_figure_in_a_table) {
                              "mine on llama-2-7b, where the error is largest"})
     EXPECT_NE(html.find(figure), std::string::npos) << figure;
   EXPECT_EQ(count(html, "<script"), page_charts().empty() ? 2u : 3u);
+}
+
+TEST(html, trends_mark_what_is_worse_and_only_what_can_be_compared) {
+  Report report = example_report();
+  const auto page = [&](const std::function<void(sextant::Run&)>& change) {
+    auto run = example_run();
+    change(run);
+    report.runs[1] = NamedRun("now", run);
+    return to_html(report);
+  };
+  EXPECT_NE(page([](sextant::Run&) {}).find("▲ 0.25<"), std::string::npos);
+  for (const auto& change : std::vector<std::function<void(sextant::Run&)>>{
+           [](sextant::Run& run) { run.environment.libm_fingerprint = "other"; },
+           [](sextant::Run& run) { run.seed = 8; },
+           [](sextant::Run& run) { run.result.drift[0].encoding = "rope(dim=8,theta=20000)"; }}) {
+    const std::string html = page(change);
+    EXPECT_EQ(html.find("▲ 0.25<"), std::string::npos);
+    EXPECT_NE(html.find("≠</span> 0.25<"), std::string::npos);
+  }
+  // The run between has no such kernel: the one before it counts.
+  auto between = example_run();
+  between.result.drift.clear();
+  report.runs.insert(report.runs.begin() + 1, NamedRun("between", between));
+  report.runs[2] = NamedRun("now", example_run());
+  EXPECT_NE(to_html(report).find("▲ 0.25<"), std::string::npos);
 }
 
 TEST(html, planted_faults_are_shown_against_laws) {

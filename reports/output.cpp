@@ -6,12 +6,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <set>
+#include <utility>
 
 #include "sextant/reference/error.hpp"
 
@@ -33,47 +34,99 @@ void write_all(int descriptor, std::string_view content, const std::string& path
 
 std::string beside(const std::string& path) { return fmt::format("{}.{}.tmp", path, getpid()); }
 
-}  // namespace
+/// A device or a pipe cannot be renamed onto: it is written straight.
+bool is_file(const std::string& path) {
+  std::error_code ignored;
+  return path != "-" &&
+         (!std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored));
+}
 
-void write_document(const std::string& path, std::string_view content) {
+void write_straight(const std::string& path, std::string_view content) {
   if (path == "-") {
     std::fflush(stdout);
     write_all(STDOUT_FILENO, content, "standard output");
     return;
   }
-  // A device or a pipe cannot be renamed onto: it is written straight.
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) {
-    const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) cannot_write(path, errno);
-    write_all(descriptor, content, path);
-    close(descriptor);
-    return;
-  }
-  // A link stays a link, and a file keeps its mode.
-  const bool known = std::filesystem::exists(path, ignored);
-  const std::string target = known ? std::filesystem::canonical(path).string() : path;
-  const std::string temporary = beside(target);
-  const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CLOEXEC);
   if (descriptor < 0) cannot_write(path, errno);
-  try {
-    struct stat status {};
-    if (known && stat(target.c_str(), &status) == 0) fchmod(descriptor, status.st_mode & 07777);
-    write_all(descriptor, content, path);
-    if (close(descriptor) != 0) cannot_write(path, errno);
-    if (std::rename(temporary.c_str(), target.c_str()) != 0) cannot_write(path, errno);
-  } catch (...) {
-    unlink(temporary.c_str());
-    throw;
+  write_all(descriptor, content, path);
+  close(descriptor);
+}
+
+/// A file written beside its target, which it replaces when it is kept, and else is gone.
+class Staged {
+ public:
+  Staged(std::string path, std::string_view content) : path_(std::move(path)) {
+    // A link stays a link, and a file keeps its mode.
+    std::error_code ignored;
+    const bool known = std::filesystem::exists(path_, ignored);
+    target_ = known ? std::filesystem::canonical(path_).string() : path_;
+    temporary_ = beside(target_);
+    const int descriptor = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0) cannot_write(path_, errno);
+    try {
+      struct stat status {};
+      if (known && stat(target_.c_str(), &status) == 0) fchmod(descriptor, status.st_mode & 07777);
+      write_all(descriptor, content, path_);
+      if (close(descriptor) != 0) cannot_write(path_, errno);
+    } catch (...) {
+      unlink(temporary_.c_str());
+      throw;
+    }
   }
+  Staged(Staged&& other) noexcept
+      : path_(std::move(other.path_)),
+        target_(std::move(other.target_)),
+        temporary_(std::exchange(other.temporary_, {})) {}
+  Staged& operator=(Staged&&) = delete;
+  ~Staged() {
+    if (!temporary_.empty()) unlink(temporary_.c_str());
+  }
+
+  void keep() {
+    if (std::rename(temporary_.c_str(), target_.c_str()) != 0) cannot_write(path_, errno);
+    temporary_.clear();
+  }
+
+ private:
+  std::string path_, target_, temporary_;
+};
+
+/// The same file, whatever its names; of files that are not there yet, the same place.
+bool same_file(const std::string& a, const std::string& b) {
+  std::error_code error;
+  if (std::filesystem::equivalent(a, b, error)) return true;
+  return std::filesystem::weakly_canonical(a, error) == std::filesystem::weakly_canonical(b, error);
+}
+
+}  // namespace
+
+void write_document(const std::string& path, std::string_view content) {
+  if (is_file(path)) {
+    Staged(path, content).keep();
+  } else {
+    write_straight(path, content);
+  }
+}
+
+void write_documents(const std::vector<Output>& outputs) {
+  std::vector<Staged> files;
+  for (const Output& output : outputs) {
+    if (is_file(output.path)) files.emplace_back(output.path, output.content);
+  }
+  for (const Output& output : outputs) {
+    if (!is_file(output.path)) write_straight(output.path, output.content);
+  }
+  for (Staged& file : files) file.keep();
 }
 
 void check_writable(const std::string& path) {
   if (path == "-") return;
   if (std::filesystem::is_directory(path))
     throw InputError(fmt::format("cannot write {}: it is a directory", path));
-  std::error_code ignored;
-  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_regular_file(path, ignored)) return;
+  if (!is_file(path)) return;
+  // Renaming would replace a file that its owner made read-only.
+  if (access(path.c_str(), F_OK) == 0 && access(path.c_str(), W_OK) != 0) cannot_write(path, errno);
   const std::string temporary = beside(path);
   const int descriptor = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (descriptor < 0) cannot_write(path, errno);
@@ -81,12 +134,17 @@ void check_writable(const std::string& path) {
   unlink(temporary.c_str());
 }
 
-void check_outputs(const std::vector<std::string>& paths) {
-  std::set<std::string> seen;
+void check_outputs(const std::vector<std::string>& paths, const std::vector<std::string>& inputs) {
+  std::vector<std::string> seen;
   for (const std::string& path : paths) {
     if (path.empty()) continue;
     check_writable(path);
-    if (!seen.insert(path).second) throw InputError(fmt::format("two options both name {}", path));
+    const auto same = [&](const std::string& other) { return path == other || same_file(path, other); };
+    if (std::any_of(seen.begin(), seen.end(), same))
+      throw InputError(fmt::format("two options both name {}", path));
+    if (std::any_of(inputs.begin(), inputs.end(), same))
+      throw InputError(fmt::format("{} is read, and would be overwritten: name another file", path));
+    seen.push_back(path);
   }
 }
 

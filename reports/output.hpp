@@ -11,12 +11,19 @@ namespace sextant {
 /// all: it is written beside its target and renamed. Throws InputError where that cannot be.
 void write_document(const std::string& path, std::string_view content);
 
+struct Output {
+  std::string path, content;
+};
+/// write_document for each, but no file appears unless all could be written.
+void write_documents(const std::vector<Output>& outputs);
+
 /// Throws InputError unless write_document(path, ..) can be expected to succeed: asked before long work
 /// starts.
 void check_writable(const std::string& path);
 
-/// check_writable for each that is given. Throws InputError too where two of them are the same.
-void check_outputs(const std::vector<std::string>& paths);
+/// check_writable for each that is given. Throws InputError too where two of them are the same file, or one
+/// of them is among the inputs.
+void check_outputs(const std::vector<std::string>& paths, const std::vector<std::string>& inputs = {});
 
 /// Prints to standard error; what cannot be said there is dropped, for an error must not become another.
 void complain(std::string_view text);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
+#include <initializer_list>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -20,7 +22,7 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr int kSchemaVersion = 2;
-constexpr std::size_t kLongText = 160;  // longer encodings stand once, in `encodings`
+constexpr std::size_t kLongText = 32;  // longer encodings stand once, in `encodings`
 constexpr auto kVerdicts = {Verdict::fail, Verdict::crashed,     Verdict::mistrusted, Verdict::undecided,
                             Verdict::pass, Verdict::unavailable, Verdict::unsupported};
 
@@ -31,6 +33,19 @@ ordered_json or_null(const std::optional<T>& value) {
 
 ordered_json text_or_null(const std::string& text) {
   return text.empty() ? ordered_json(nullptr) : ordered_json(text);
+}
+
+ordered_json count_or_null(std::int64_t count) {
+  return count == 0 ? ordered_json(nullptr) : ordered_json(count);
+}
+
+/// What is null is left out: most of a document would be such.
+ordered_json without_nulls(std::initializer_list<std::pair<const char*, ordered_json>> entries) {
+  ordered_json object = ordered_json::object();
+  for (const auto& [key, value] : entries) {
+    if (!value.is_null()) object[key] = value;
+  }
+  return object;
 }
 
 /// The encodings of a document by their place in its list.
@@ -58,29 +73,29 @@ ordered_json witness_of(const std::optional<Witness>& witness) {
           {"want", number(witness->want)}};
 }
 
-/// An error of 0 needs no witness: half of a document would be such.
+/// An error of 0 needs no witness.
 ordered_json verdict_of(const VerdictRecord& record, Encodings& encodings) {
   const Measure& measure = record.measure;
   const bool measured = measure.witness.has_value();
   const bool bad = record.verdict < Verdict::pass;
-  return {{"law", record.law},
-          {"kernel", record.kernel},
-          {"model", or_null(record.model)},
-          {"encoding", encodings.name(record.encoding)},
-          {"operation", to_string(record.operation)},
-          {"dtype", to_string(record.dtype)},
-          {"contract", record.contract},
-          {"verdict", to_string(record.verdict)},
-          {"reason", text_or_null(record.reason)},
-          {"measure", text_or_null(measure.unit)},
-          {"worst", measured ? number(measure.worst) : ordered_json(nullptr)},
-          {"bound", measured ? number(measure.bound) : ordered_json(nullptr)},
-          {"witness", bad || measure.worst > 0 ? witness_of(record.witness) : ordered_json(nullptr)},
-          {"cases", record.cases},
-          {"elements", measure.elements},
-          {"no_claim", measure.no_claim},
-          {"diagnosis", nullptr},
-          {"replay", text_or_null(record.replay)}};
+  return without_nulls(
+      {{"law", record.law},
+       {"kernel", record.kernel},
+       {"model", or_null(record.model)},
+       {"encoding", encodings.name(record.encoding)},
+       {"operation", to_string(record.operation)},
+       {"dtype", to_string(record.dtype)},
+       {"contract", record.contract},
+       {"verdict", to_string(record.verdict)},
+       {"reason", text_or_null(record.reason)},
+       {"measure", text_or_null(measure.unit)},
+       {"worst", measured ? number(measure.worst) : ordered_json(nullptr)},
+       {"bound", measured ? number(measure.bound) : ordered_json(nullptr)},
+       {"witness", bad || measure.worst > 0 ? witness_of(record.witness) : ordered_json(nullptr)},
+       {"cases", record.cases},
+       {"elements", count_or_null(measure.elements)},
+       {"no_claim", count_or_null(measure.no_claim)},
+       {"replay", text_or_null(record.replay)}});
 }
 
 /// Blocks are for pictures: rounded to three digits.
@@ -97,16 +112,16 @@ ordered_json drift_of(const DriftRecord& drift, Encodings& encodings) {
                        {"max_abs", number(octave.max_abs)},
                        {"blocks", std::move(blocks)}});
   }
-  return {{"kernel", drift.kernel},
-          {"model", or_null(drift.model)},
-          {"encoding", encodings.name(drift.encoding)},
-          {"context", drift.context},
-          {"positions", drift.positions},
-          {"leaves_exact_angle", or_null(drift.leaves_exact_angle)},
-          {"mean_ulp", number(mean_ulp(drift))},
-          {"sum_ulp_2_16", hex_of(drift.sum)},
-          {"ulp_histogram", drift.ulp_histogram},
-          {"by_octave", std::move(octaves)}};
+  return without_nulls({{"kernel", drift.kernel},
+                        {"model", or_null(drift.model)},
+                        {"encoding", encodings.name(drift.encoding)},
+                        {"context", drift.context},
+                        {"positions", drift.positions},
+                        {"leaves_exact_angle", or_null(drift.leaves_exact_angle)},
+                        {"mean_ulp", number(mean_ulp(drift))},
+                        {"sum_ulp_2_16", hex_of(drift.sum)},
+                        {"ulp_histogram", drift.ulp_histogram},
+                        {"by_octave", std::move(octaves)}});
 }
 
 std::string dump(const ordered_json& value, int indent = -1) {
@@ -128,8 +143,22 @@ void add_lines(const char* key, const Records& records, const Write& write, std:
 
 // ---- reading ----
 
+/// A misspelt key must not read as one that was left out.
+void refuse_unknown_keys(const json& object, const std::set<std::string_view>& known,
+                         const std::string& file) {
+  for (const auto& [key, value] : object.items()) {
+    if (!known.contains(key)) refuse(file, fmt::format("the key {} is unknown", shown_text(key)));
+  }
+}
+
+/// Null where the key is absent or its value is null.
+const json* given(const json& object, const char* key) {
+  const auto found = object.find(key);
+  return found == object.end() || found->is_null() ? nullptr : &*found;
+}
+
 std::optional<std::string> optional_text(const json& object, const char* key, const std::string& file) {
-  if (at(object, key, file).is_null()) return std::nullopt;
+  if (!given(object, key)) return std::nullopt;
   return text_at(object, key, file);
 }
 
@@ -139,31 +168,47 @@ std::int64_t count_at(const json& object, const char* key, const std::string& fi
   return count;
 }
 
-std::optional<std::string> encoding_in(const json& object, const json& encodings, const std::string& file) {
-  std::optional<std::string> name = optional_text(object, "encoding", file);
-  if (!name || !name->starts_with('@')) return name;
-  const std::string digits = name->substr(1);
+std::int64_t count_or_0(const json& object, const char* key, const std::string& file) {
+  return given(object, key) ? count_at(object, key, file) : 0;
+}
+
+/// A measure of error.
+double error_at(const json& object, const char* key, const std::string& file) {
+  const double error = number_at(object, key, file);
+  if (!(error >= 0)) refuse(file, fmt::format("{} is negative or no number", key));
+  return error;
+}
+
+/// "@N" becomes entry N of `encodings`.
+void resolve(std::string& name, const json& encodings, const std::string& file) {
+  if (!name.starts_with('@')) return;
+  const std::string digits = name.substr(1);
   const bool whole =
       !digits.empty() && digits.size() < 10 && digits.find_first_not_of("0123456789") == std::string::npos;
   const std::size_t place = whole ? std::stoul(digits) : encodings.size();
   if (place >= encodings.size() || !encodings[place].is_string())
-    refuse(file, fmt::format("encoding {} is not in encodings", shown_text(*name)));
-  return encodings[place].get<std::string>();
+    refuse(file, fmt::format("encoding {} is not in encodings", shown_text(name)));
+  name = encodings[place].get<std::string>();
 }
 
-std::optional<Witness> witness_in(const json& object, const std::string& file) {
-  if (object.is_null()) return std::nullopt;
-  return Witness{integer_at<std::int64_t>(object, "position", file),
-                 integer_at<std::int64_t>(object, "pair", file), text_at(object, "function", file),
-                 number_at(object, "got", file), number_at(object, "want", file)};
+std::optional<Witness> witness_in(const json* object, const std::string& file) {
+  if (!object) return std::nullopt;
+  return Witness{integer_at<std::int64_t>(*object, "position", file),
+                 integer_at<std::int64_t>(*object, "pair", file), text_at(*object, "function", file),
+                 number_at(*object, "got", file), number_at(*object, "want", file)};
 }
 
-VerdictRecord verdict_in(const json& object, const json& encodings, const std::string& file) {
+/// Its encoding may still be "@N".
+VerdictRecord verdict_in(const json& object, const std::string& file) {
+  static const std::set<std::string_view> known = {
+      "law",   "kernel", "model",   "encoding", "operation", "dtype",    "contract",  "verdict", "reason",
+      "worst", "bound",  "witness", "cases",    "elements",  "no_claim", "diagnosis", "replay",  "measure"};
+  refuse_unknown_keys(object, known, file);
   VerdictRecord record;
   record.law = text_at(object, "law", file);
   record.kernel = text_at(object, "kernel", file);
   record.model = optional_text(object, "model", file);
-  record.encoding = encoding_in(object, encodings, file);
+  record.encoding = optional_text(object, "encoding", file);
   const std::optional<Operation> operation = parse_operation(text_at(object, "operation", file));
   if (!operation) refuse(file, "an operation is unknown");
   record.operation = *operation;
@@ -178,34 +223,33 @@ VerdictRecord verdict_in(const json& object, const json& encodings, const std::s
   record.verdict = *verdict;
   record.reason = optional_text(object, "reason", file).value_or("");
   record.measure.unit = optional_text(object, "measure", file).value_or("");
-  record.witness = witness_in(at(object, "witness", file), file);
-  if (!at(object, "worst", file).is_null()) {
-    record.measure.worst = number_at(object, "worst", file);
-    record.measure.bound = number_at(object, "bound", file);
-    if (!(record.measure.worst >= 0) || !(record.measure.bound >= 0))
-      refuse(file, "worst or bound is negative or no number");
+  record.witness = witness_in(given(object, "witness"), file);
+  if (given(object, "worst")) {
+    record.measure.worst = error_at(object, "worst", file);
+    record.measure.bound = error_at(object, "bound", file);
+    if (std::isinf(record.measure.bound)) refuse(file, "bound is infinite");
     record.measure.witness = record.witness.value_or(Witness{});
   }
   record.cases = count_at(object, "cases", file);
-  record.measure.elements = count_at(object, "elements", file);
-  record.measure.no_claim = count_at(object, "no_claim", file);
+  record.measure.elements = count_or_0(object, "elements", file);
+  record.measure.no_claim = count_or_0(object, "no_claim", file);
   record.replay = optional_text(object, "replay", file).value_or("");
   return record;
 }
 
-DriftRecord drift_in(const json& object, const json& encodings, const std::string& file) {
+/// Its encoding may still be "@N".
+DriftRecord drift_in(const json& object, const std::string& file) {
+  static const std::set<std::string_view> known = {
+      "kernel",   "model",        "encoding",      "context",  "positions", "leaves_exact_angle",
+      "mean_ulp", "sum_ulp_2_16", "ulp_histogram", "by_octave"};
+  refuse_unknown_keys(object, known, file);
   DriftRecord drift;
   drift.kernel = text_at(object, "kernel", file);
   drift.model = optional_text(object, "model", file);
-  drift.encoding = encoding_in(object, encodings, file).value_or("");
-  try {
-    (void)parse_encoding(drift.encoding);
-  } catch (const InputError& error) {
-    refuse(file, fmt::format("drift is of no encoding: {}", error.what()));
-  }
+  drift.encoding = optional_text(object, "encoding", file).value_or("");
   drift.context = count_at(object, "context", file);
   drift.positions = count_at(object, "positions", file);
-  if (!at(object, "leaves_exact_angle", file).is_null())
+  if (given(object, "leaves_exact_angle"))
     drift.leaves_exact_angle = integer_at<std::int64_t>(object, "leaves_exact_angle", file);
   hex_at(object, "sum_ulp_2_16", file, drift.sum.high, drift.sum.low);
   for (const json& bin : list_at(object, "ulp_histogram", file)) {
@@ -217,15 +261,66 @@ DriftRecord drift_in(const json& object, const json& encodings, const std::strin
     DriftRecord::Octave octave{count_at(entry, "first", file),
                                count_at(entry, "position", file),
                                count_at(entry, "pair", file),
-                               number_at(entry, "max_abs", file),
+                               error_at(entry, "max_abs", file),
                                {}};
     for (const json& block : list_at(entry, "blocks", file))
-      octave.blocks.push_back(number_at({{"blocks", block}}, "blocks", file));
+      octave.blocks.push_back(error_at({{"blocks", block}}, "blocks", file));
     if (octave.blocks.size() > DriftRecord::kBlocks) refuse(file, "blocks are too many");
+    if (!drift.by_octave.empty() && (octave.first <= drift.by_octave.back().first ||
+                                     octave.blocks.size() != drift.by_octave.back().blocks.size()))
+      refuse(file, "by_octave is out of order, or has octaves of other blocks");
     drift.by_octave.push_back(std::move(octave));
   }
   return drift;
 }
+
+/// Verdicts and drift as they are read, so that a document never stands in memory twice.
+class Records {
+ public:
+  Records(const std::string& file, SuiteResult& result) : file_(file), result_(result) {}
+
+  bool take(const std::string& list, const json& record) {
+    if (list != "verdicts" && list != "drift") return false;
+    if (refused_) return true;
+    try {
+      if (list == "verdicts")
+        result_.verdicts.push_back(verdict_in(record, file_));
+      else
+        result_.drift.push_back(drift_in(record, file_));
+    } catch (const InputError&) {
+      refused_ = std::current_exception();
+    }
+    return true;
+  }
+
+  /// Throws what was wrong with the first bad record: asked for once the document is known to be a run.
+  void finish(const json& document) {
+    if (refused_) std::rethrow_exception(refused_);
+    for (const char* list : {"verdicts", "drift"}) {
+      if (!list_at(document, list, file_).empty())
+        refuse(file_, fmt::format("{} holds what is no object", list));
+    }
+    const json& encodings = list_at(document, "encodings", file_);
+    for (VerdictRecord& record : result_.verdicts) {
+      if (record.encoding) resolve(*record.encoding, encodings, file_);
+    }
+    std::set<std::string> parsed;
+    for (DriftRecord& drift : result_.drift) {
+      resolve(drift.encoding, encodings, file_);
+      if (!parsed.insert(drift.encoding).second) continue;
+      try {
+        (void)parse_encoding(drift.encoding);
+      } catch (const InputError& error) {
+        refuse(file_, fmt::format("drift is of no encoding: {}", error.what()));
+      }
+    }
+  }
+
+ private:
+  const std::string& file_;
+  SuiteResult& result_;
+  std::exception_ptr refused_;
+};
 
 }  // namespace
 
@@ -314,7 +409,10 @@ std::string to_json(const Run& run) {
 }
 
 Run parse_run(std::string_view text, const std::string& file) {
-  const json document = parse_document(text, file);
+  Run run;
+  Records records(file, run.result);
+  const json document = parse_document(
+      text, file, [&](const std::string& list, const json& record) { return records.take(list, record); });
   const json* tool = document.is_object() && document.contains("tool") ? &document.at("tool") : nullptr;
   if (!tool || !tool->is_object() || tool->value("name", json()) != "sextant")
     throw InputError(fmt::format("{}: is no run document; sextant verify --json FILE makes one", file));
@@ -324,7 +422,7 @@ Run parse_run(std::string_view text, const std::string& file) {
         fmt::format("{}: is of schema version {}, this sextant reads {}; make it anew with "
                     "sextant verify --json FILE",
                     file, shown(document.value("schema_version", json())), kSchemaVersion));
-  Run run;
+  records.finish(document);
   run.version = text_at(at(document, "tool", file), "version", file);
   const json& environment = at(document, "environment", file);
   run.environment.time = text_at(environment, "time", file);
@@ -361,11 +459,6 @@ Run parse_run(std::string_view text, const std::string& file) {
                               number_at(entry, "relative", file), text_at(entry, "reason", file)});
     if (!(run.allowances.back().relative >= 0)) refuse(file, "an allowance is negative or no number");
   }
-  const json& encodings = list_at(document, "encodings", file);
-  for (const json& entry : list_at(document, "verdicts", file))
-    run.result.verdicts.push_back(verdict_in(entry, encodings, file));
-  for (const json& entry : list_at(document, "drift", file))
-    run.result.drift.push_back(drift_in(entry, encodings, file));
   const json& summary = at(document, "summary", file);
   for (const auto& [verdict, count] : summary_of(run)) {
     const std::string name(to_string(verdict));

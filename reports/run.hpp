@@ -56,8 +56,8 @@ struct Run {
 /// What a verdict is of: the model, else the encoding, else "any encoding".
 [[nodiscard]] std::string subject_of(const VerdictRecord& record);
 
-/// JSON, keys in a fixed order, a line for each verdict and drift, non-finite numbers as "inf", "-inf" and
-/// "nan". What is no UTF-8 becomes U+FFFD.
+/// JSON, keys in a fixed order, a line for each verdict and drift with what is null left out, non-finite
+/// numbers as "inf", "-inf" and "nan". What is no UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string to_json(const Run& run);
 
 /// The run that a document tells of; to_json gives the document again. Throws InputError naming `file` for

@@ -59,6 +59,19 @@ TEST(run, a_document_comes_back_to_the_byte) {
   EXPECT_EQ(read.result.verdicts[5].encoding, run.result.verdicts[5].encoding);
 }
 
+TEST(run, null_in_a_document_is_as_good_as_left_out) {
+  json document = json::parse(to_json(example_run()));
+  for (json& record : document["verdicts"]) {
+    for (const char* key :
+         {"model", "encoding", "reason", "measure", "worst", "bound", "witness", "replay"}) {
+      if (!record.contains(key)) record[key] = nullptr;
+    }
+  }
+  EXPECT_NE(document.dump().find("null"), std::string::npos);
+  EXPECT_EQ(to_json(parse_run(document.dump(), "run.json")), to_json(example_run()));
+  EXPECT_EQ(to_json(example_run()).find("null"), std::string::npos);
+}
+
 TEST(run, a_line_holds_a_verdict_and_long_encodings_stand_once) {
   auto run = example_run();
   const VerdictRecord longrope = run.result.verdicts[5];
@@ -107,7 +120,13 @@ TEST(run, what_no_run_has_written_is_refused_in_one_line) {
   refused([](json& d) { d["verdicts"][0]["cases"] = -1; }, "negative");
   refused([](json& d) { d["verdicts"][0]["encoding"] = "@7"; }, "@7");
   refused([](json& d) { d["verdicts"][0]["encoding"] = "@99999999999999999999"; }, "encodings");
-  refused([](json& d) { d["verdicts"][0].erase("replay"); }, "replay");
+  refused([](json& d) { d["verdicts"][0].erase("law"); }, "law");
+  refused([](json& d) { d["verdicts"][0]["witnes"] = d["verdicts"][0]["witness"]; }, "witnes");
+  refused([](json& d) { d["verdicts"][0]["bound"] = "inf"; }, "infinite");
+  refused([](json& d) { d["verdicts"].push_back(nullptr); }, "no object");
+  refused([](json& d) { d["drift"][0]["by_octave"][1]["max_abs"] = "nan"; }, "max_abs");
+  refused([](json& d) { d["drift"][0]["by_octave"][1]["first"] = 0; }, "out of order");
+  refused([](json& d) { d["drift"][0]["by_octave"][1]["blocks"] = json::array(); }, "other blocks");
   refused([](json& d) { d["verdicts"].erase(0); }, "summary.pass");
   refused([](json& d) { d["verdicts"] = "none"; }, "no list");
   refused([](json& d) { d["drift"][0]["ulp_histogram"] = {1, 2}; }, "bins");

@@ -128,7 +128,7 @@
         const share = level === null ? 0 : high > low ? (level - low) / (high - low) : 1;
         const strength = Math.max(0, Math.min(1, share));
         cell.style.background = `color-mix(in srgb, ${colour(1)} ${Math.round(strength * 85)}%, ${style("--raised")})`;
-        cell.style.color = isDark() && strength > 0.45 ? "#000" : style("--text");
+        cell.style.color = isDark() && strength > 0.75 ? "#000" : style("--text");
       }
       byId("map").append(row);
     }
@@ -155,16 +155,14 @@
   const trend = () => {
     const measure = data.trends.measures.find((m) => m.name === byId("trend-measure").value);
     const shapes = new Map();
-    for (const [kernel, values] of measure.kernels) {
-      const shape = JSON.stringify(values);
-      (shapes.get(shape) || shapes.set(shape, { values, kernels: [] }).get(shape)).kernels.push(kernel);
+    for (const [kernel, values, worse] of measure.kernels) {
+      const shape = JSON.stringify([values, worse]);
+      (shapes.get(shape) || shapes.set(shape, { values, worse, kernels: [] }).get(shape)).kernels.push(kernel);
     }
-    const sets = [...shapes.values()].map(({ values, kernels }, i) => {
-      const worse = values.map((v, k) => k > 0 && v !== null && values[k - 1] !== null && v > values[k - 1]);
-      return series(kernels.length > 2 ? `${kernels.slice(0, 2).join(", ")} and ${kernels.length - 2} more` : kernels.join(", "), i, values, {
+    const sets = [...shapes.values()].map(({ values, worse, kernels }, i) =>
+      series(kernels.length > 2 ? `${kernels.slice(0, 2).join(", ")} and ${kernels.length - 2} more` : kernels.join(", "), i, values, {
         pointRadius: worse.map((w) => (w ? 8 : 3)), pointStyle: worse.map((w) => (w ? "triangle" : "circle")),
-        pointBackgroundColor: worse.map((w) => (w ? style("--bad") : colour(i))) });
-    });
+        pointBackgroundColor: worse.map((w) => (w ? style("--bad") : colour(i))) }));
     draw("trend-chart", { type: "line", data: { labels: data.trends.runs, datasets: sets }, options: base(
       { x: axis("run"), y: axis(measure.name, { scale: { type: measure.log ? "logarithmic" : "linear" }, ticks: measure.log ? decades : {} }) }) });
   };
@@ -182,6 +180,7 @@
       row.hidden = !show;
       shown += show;
     });
+    byId("verdicts").classList.toggle("filtered", shown < rows.length);
     byId("shown").textContent = `${shown} of ${rows.length} rows`;
     page.dataset.shown = shown;
   };

@@ -35,17 +35,17 @@ int update(const Options& options, Run run) {
 }
 
 int run(const Options& options) {
-  check_outputs({options.json, options.markdown, options.annotations});
+  check_outputs({options.json, options.markdown, options.annotations}, {options.run, options.baseline});
+  if (options.update) check_outputs({options.baseline}, {options.run});
   Run run = parse_run(read_all(options.run), options.run);
-  if (options.update) {
-    check_writable(options.baseline);
-    return update(options, std::move(run));
-  }
+  if (options.update) return update(options, std::move(run));
   const Run baseline = parse_run(read_all(options.baseline), options.baseline);
   const Gate gate = compare(run, baseline, options.run, options.baseline);
-  if (!options.json.empty()) write_document(options.json, to_json(gate));
-  if (!options.markdown.empty()) write_document(options.markdown, to_markdown(run, gate));
-  if (!options.annotations.empty()) write_document(options.annotations, to_annotations(run, gate));
+  std::vector<Output> outputs;
+  if (!options.json.empty()) outputs.push_back({options.json, to_json(gate)});
+  if (!options.markdown.empty()) outputs.push_back({options.markdown, to_markdown(run, gate)});
+  if (!options.annotations.empty()) outputs.push_back({options.annotations, to_annotations(run, gate)});
+  write_documents(outputs);
   const bool to_error = options.json == "-" || options.markdown == "-" || options.annotations == "-";
   print_text(to_text(gate, wants_colours(to_error ? STDERR_FILENO : STDOUT_FILENO)), to_error);
   return exit_status(gate);
@@ -59,12 +59,16 @@ Action add_gate_verb(CLI::App& app) {
   auto options = std::make_shared<Options>();
   verb->add_option("RUN", options->run, "the run document of sextant verify --json")->required();
   verb->add_option("--baseline", options->baseline, "the run document to hold it against")->required();
-  verb->add_flag("--update", options->update, "write the run as the new baseline; its allowances stay");
-  verb->add_option("--json", options->json, "write the differences to FILE, - for standard output");
+  CLI::Option* update =
+      verb->add_flag("--update", options->update, "write the run as the new baseline; its allowances stay");
+  verb->add_option("--json", options->json, "write the differences to FILE, - for standard output")
+      ->excludes(update);
   verb->add_option("--markdown", options->markdown,
-                   "write a summary for a pull request or job to FILE, - for standard output");
+                   "write a summary for a pull request or job to FILE, - for standard output")
+      ->excludes(update);
   verb->add_option("--annotations", options->annotations,
-                   "write log commands of GitHub Actions to FILE, - for standard output");
+                   "write log commands of GitHub Actions to FILE, - for standard output")
+      ->excludes(update);
   verb->footer(
       "The comparison is exact: the same inputs give the same bits. Measures are compared where version, "
       "seed, "

@@ -127,7 +127,7 @@ int run(const Options& options) {
   check_sweepable(kernel, Operation::tables, rope, range);
   if (options.threads < 0 || options.threads > 1024)
     throw InputError(fmt::format("--threads {}: from 1 to 1024, or 0 for all cores", options.threads));
-  if (!options.json.empty()) check_writable(options.json);
+  check_outputs({options.json}, {options.encoding});
   const int threads = options.threads > 0
                           ? options.threads
                           : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));

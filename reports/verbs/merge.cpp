@@ -12,6 +12,7 @@ namespace sextant {
 namespace {
 
 int merge(const std::vector<std::string>& files, const std::string& json) {
+  check_outputs({json}, files);
   std::vector<SweepDocument> shards;
   std::vector<Run> runs;
   for (const std::string& file : files) {
@@ -25,10 +26,9 @@ int merge(const std::vector<std::string>& files, const std::string& json) {
       throw InputError(
           fmt::format("{} and {} do not belong together: one is a run, the other a sweep", files[0], file));
   }
-  if (!json.empty()) check_writable(json);
   const auto finish = [&](const auto& whole, const std::string& text) {
-    print_text(text, json == "-");
     if (!json.empty()) write_document(json, to_json(whole));
+    print_text(text, json == "-");
     return exit_status(whole);
   };
   if (runs.empty()) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
+#include <map>
 #include <memory>
 
 #include "sextant/reference/error.hpp"
@@ -23,21 +25,29 @@ struct Options {
   std::string html, markdown, junit, annotations;
 };
 
-/// A folder stands for the JSON files in it.
-std::vector<std::string> files_of(const std::vector<std::string>& documents) {
-  std::vector<std::string> files;
+struct File {
+  std::string path;
+  bool of_folder = false;  ///< not named itself
+};
+
+/// A folder stands for the JSON files in it; what else lies there is not ours.
+std::vector<File> files_of(const std::vector<std::string>& documents) {
+  std::vector<File> files;
+  std::error_code error;
   for (const std::string& document : documents) {
-    if (!std::filesystem::is_directory(document)) {
-      files.push_back(document);
+    if (!std::filesystem::is_directory(document, error)) {
+      files.push_back({document});
       continue;
     }
     std::vector<std::string> inside;
-    for (const auto& entry : std::filesystem::directory_iterator(document)) {
-      if (entry.path().extension() == ".json") inside.push_back(entry.path().string());
+    for (const auto& entry : std::filesystem::directory_iterator(document, error)) {
+      if (entry.path().extension() == ".json" && entry.is_regular_file(error))
+        inside.push_back(entry.path().string());
     }
+    if (error) throw InputError(fmt::format("{}: {}", document, error.message()));
     if (inside.empty()) throw InputError(fmt::format("{}: holds no .json file", document));
     std::sort(inside.begin(), inside.end());
-    files.insert(files.end(), inside.begin(), inside.end());
+    for (std::string& path : inside) files.push_back({std::move(path), true});
   }
   return files;
 }
@@ -65,27 +75,47 @@ std::optional<Gate> changes_of(const std::vector<NamedRun>& runs) {
 }
 
 int run(const Options& options) {
-  check_outputs({options.html, options.markdown, options.junit, options.annotations});
+  const std::vector<File> files = files_of(options.documents);
+  std::vector<std::string> inputs;
+  for (const File& file : files) inputs.push_back(file.path);
+  check_outputs({options.html, options.markdown, options.junit, options.annotations}, inputs);
   Report report;
-  for (const std::string& file : files_of(options.documents)) {
-    const std::string text = read_all(file);
-    const std::string name = std::filesystem::path(file).stem().string();
-    if (document_kind(text) == "grade") {
-      report.grades.push_back(parse_grade(text, file));
+  std::map<std::pair<std::size_t, std::size_t>, std::string> first_of;  // by length and hash of the text
+  std::string left_out;
+  for (const auto& [path, of_folder] : files) {
+    const std::string text = read_all(path);
+    const std::string kind = document_kind(text);
+    const auto leave_out = [&, &path = path](const std::string& why) {
+      left_out += fmt::format("{}: left out: {}\n", printable(path), printable(why));
+    };
+    if (of_folder && kind != "run" && kind != "grade") {
+      leave_out("it is no document of a run or a grade");
+      continue;
+    }
+    const auto [first, is_new] =
+        first_of.try_emplace({text.size(), std::hash<std::string_view>()(text)}, path);
+    if (!is_new) {
+      leave_out(fmt::format("it is {} again", first->second));
+    } else if (kind == "grade") {
+      report.grades.push_back(parse_grade(text, path));
     } else {
-      add(NamedRun(name, parse_run(text, file)), report.runs);
+      add(NamedRun(std::filesystem::path(path).stem().string(), parse_run(text, path)), report.runs);
     }
   }
   if (report.runs.empty())
     throw InputError(fmt::format("{}: no run document among these", options.documents[0]));
+  complain(left_out);
   report.changes = changes_of(report.runs);
   const Run& last = report.runs.back().run;
   const bool nothing_asked = options.html.empty() && options.markdown.empty() && options.junit.empty() &&
                              options.annotations.empty();
-  if (!options.html.empty()) write_document(options.html, to_html(report));
-  if (!options.markdown.empty()) write_document(options.markdown, to_markdown(last, report.changes));
-  if (!options.junit.empty()) write_document(options.junit, to_junit(last));
-  if (!options.annotations.empty()) write_document(options.annotations, to_annotations(last, report.changes));
+  std::vector<Output> outputs;
+  if (!options.html.empty()) outputs.push_back({options.html, to_html(report)});
+  if (!options.markdown.empty()) outputs.push_back({options.markdown, to_markdown(last, report.changes)});
+  if (!options.junit.empty()) outputs.push_back({options.junit, to_junit(last)});
+  if (!options.annotations.empty())
+    outputs.push_back({options.annotations, to_annotations(last, report.changes)});
+  write_documents(outputs);
   if (!nothing_asked) return 0;
   print_text(to_text(last, wants_colours(STDOUT_FILENO)), false);
   if (report.changes) print_text(to_text(*report.changes, wants_colours(STDOUT_FILENO)), false);

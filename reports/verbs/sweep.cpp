@@ -210,10 +210,7 @@ int run(const Options& options) {
     document.table = options.table;
     document.dtype = std::string(table->format().name);
   }
-  if (!options.json.empty()) check_writable(options.json);
-  if (!options.checkpoint.empty()) check_writable(options.checkpoint);
-  if (!options.checkpoint.empty() && options.checkpoint == options.json)
-    throw InputError(fmt::format("--checkpoint and --json both name {}", options.json));
+  check_outputs({options.json, options.checkpoint}, {options.table, options.encoding});
   if (!options.checkpoint.empty() && workers.count() > 1)
     throw InputError("--checkpoint is for one process; under mpirun use shards");
   if (!(options.checkpoint_every >= 0)) throw InputError("--checkpoint-every: seconds >= 0");

@@ -83,9 +83,7 @@ int run(const Options& options) {
         fmt::format("--digits {}: from 1 to {} significant digits", request.digits, kMaxPrintedDigits));
   }
   if (!options.dtype.empty()) request.format = &parse_format(options.dtype);
-  if (!options.json.empty()) check_writable(options.json);
-  if (!options.out.empty() && options.out == options.json)
-    throw InputError(fmt::format("--out and --json both name {}", options.out));
+  check_outputs({options.json, options.out}, {options.encoding});
   if (options.bare && options.out.empty())
     throw InputError("--bare is about the table file of --out; printed cos and sin are always bare");
 
@@ -100,7 +98,6 @@ int run(const Options& options) {
           fmt::format("--out: {} positions of {} pairs are over 2^26 points; give a shorter range", rows,
                       request.rope.pairs()));
     }
-    check_writable(options.out);
     TableRequest rounded = request;
     if (!rounded.format) rounded.format = &kFloat32;
     (void)table_file_bytes(options.out, {}, 0, 0,

@@ -215,7 +215,7 @@ int verify(const Options& options) {
   }
   if (options.encodings.empty()) add_bundled(suite, run);
   run.arguments = arguments_of(options);
-  check_outputs({options.json, options.junit});
+  check_outputs({options.json, options.junit}, options.encodings);
   for (const MissingKernel& missing : run.missing)
     complain(fmt::format("required kernel {} is unavailable: {}\n", missing.kernel, missing.reason));
 
@@ -230,8 +230,10 @@ int verify(const Options& options) {
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.environment = this_environment();
 
-  if (!options.json.empty()) write_document(options.json, to_json(run));
-  if (!options.junit.empty()) write_document(options.junit, to_junit(run));
+  std::vector<Output> outputs;
+  if (!options.json.empty()) outputs.push_back({options.json, to_json(run)});
+  if (!options.junit.empty()) outputs.push_back({options.junit, to_junit(run)});
+  write_documents(outputs);
   const bool to_error = options.json == "-" || options.junit == "-";
   const std::string text = to_text(run, wants_colours(to_error ? STDERR_FILENO : STDOUT_FILENO));
   print_text(text, to_error);
