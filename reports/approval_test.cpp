@@ -52,6 +52,22 @@ Gate changes() { return compare(worse_run(), example_run(), "run.json", "base.js
 
 TEST(approved, run_document) { approve(to_json(example_run()), "approved/run.json"); }
 TEST(approved, console) { approve(to_text(worse_run(), false), "approved/console.txt"); }
+TEST(approved, console_of_hostile_names_moves_no_cursor_and_starts_no_line) {
+  auto run = worse_run();
+  const std::string hostile = "\x1b[31m\n::error::x\r'; x '";
+  for (VerdictRecord& record : run.result.verdicts) {
+    record.kernel = record.law = record.reason = hostile;
+    if (!record.replay.empty()) record.replay = hostile;
+    if (record.witness) record.witness->function = hostile;
+  }
+  for (DriftRecord& drift : run.result.drift) drift.kernel = hostile;
+  run.missing = {{hostile, hostile}};
+  const std::string text = to_text(run, false);
+  EXPECT_EQ(text.find_first_of("\x1b\r"), std::string::npos);
+  EXPECT_EQ(text.find("\n::"), std::string::npos);
+  EXPECT_NE(text.find("sextant replay '"), std::string::npos);
+  EXPECT_EQ(text.find("x\r'; x"), std::string::npos);
+}
 TEST(approved, junit) { approve(to_junit(worse_run()), "approved/junit.xml"); }
 TEST(approved, markdown) { approve(to_markdown(worse_run(), changes()), "approved/markdown.md"); }
 TEST(approved, annotations) { approve(to_annotations(worse_run(), changes()), "approved/annotations.txt"); }

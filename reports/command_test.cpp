@@ -731,6 +731,7 @@ TEST_F(Command, gate_and_report_refuse_in_one_line_and_touch_nothing) {
            {"gate run.json --baseline base.json --json base.json", "would be overwritten"},
            {"gate run.json --baseline base.json --update --json new.out", "excludes"},
            {"report run.json --html ./kept.out --markdown kept.out", "both name"},
+           {"report run.json --html ./new.out --markdown new.out", "both name"},
            {"report run.json --html kept.out --markdown /dev/full", "No space"},
            {"report loop.json --html kept.out", "loop.json"},
            {"merge cut.json --json kept.out", "cut.json"},

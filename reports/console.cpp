@@ -8,7 +8,9 @@
 #include <map>
 #include <set>
 
+#include "sextant/reports/gate.hpp"
 #include "sextant/reports/groups.hpp"
+#include "sextant/reports/output.hpp"
 
 namespace sextant {
 namespace {
@@ -105,25 +107,27 @@ std::string usual_tolerances(const Witness& witness) {
                         : fmt::format("the tolerance {}", passed);
 }
 
-std::string failure_text(const VerdictRecord& record, const Painter& painter) {
-  std::string text =
-      fmt::format("{} {}: {} on {}{}, {}", painter.verdict(record.verdict, 0), record.kernel, record.law,
-                  to_string(record.operation), in_dtype(record), subject_of(record));
+/// Names and reasons as one line that moves no cursor, whatever a document holds.
+std::string failure_text(const VerdictRecord& record, const Run& run, const Painter& painter) {
+  std::string text = fmt::format("{} {}: {} on {}{}, {}", painter.verdict(record.verdict, 0),
+                                 printable(record.kernel), printable(record.law), to_string(record.operation),
+                                 in_dtype(record), printable(subject_of(record)));
   if (record.measure.witness && record.measure.share() > 1) {
     const Witness& w = *record.measure.witness;
     text += fmt::format(": worst {:.4g} {} at position {}, pair {}, bound {:.4g}", record.measure.worst,
-                        record.measure.unit, w.position, w.pair, record.measure.bound);
+                        printable(record.measure.unit), w.position, w.pair, record.measure.bound);
   }
   text += "\n";
-  if (!record.reason.empty()) text += fmt::format("     {}\n", record.reason);
+  if (!record.reason.empty()) text += fmt::format("     {}\n", printable(record.reason));
   if (record.witness) {
     const Witness& w = *record.witness;
     text += fmt::format(
         "     shrunk to position {}, pair {}, {}: got {:.9g}, want {:.17g}; {} would have let its |error| "
         "{:.3g} pass\n",
-        w.position, w.pair, w.function, w.got, w.want, usual_tolerances(w), std::fabs(w.got - w.want));
+        w.position, w.pair, printable(w.function), w.got, w.want, usual_tolerances(w),
+        std::fabs(w.got - w.want));
   }
-  if (!record.replay.empty()) text += fmt::format("     sextant replay '{}'\n", record.replay);
+  if (!record.replay.empty()) text += fmt::format("     {}\n", printable(command_of(record, run)));
   return text;
 }
 
@@ -152,9 +156,10 @@ void add_groups(const Run& run, const Painter& painter, std::string& text) {
     }
     const std::string near =
         group.worst ? fmt::format("{}: {}", share_of(*group.worst), subject_of(*group.worst)) : group.reason;
-    text += fmt::format("{:<{}}  {:<40} {} {:>4}/{:<4}  {:>6}  {}\n", group.kernel, width,
-                        fmt::format("{} on {}", group.law, to_string(group.operation)),
-                        painter.verdict(group.verdict, 12), group.passed, group.judged, group.cases, near);
+    text += fmt::format("{:<{}}  {:<40} {} {:>4}/{:<4}  {:>6}  {}\n", printable(group.kernel), width,
+                        printable(fmt::format("{} on {}", group.law, to_string(group.operation))),
+                        painter.verdict(group.verdict, 12), group.passed, group.judged, group.cases,
+                        printable(near));
   }
   for (const auto& [kernel, list] : folded) {
     const Group* nearest = nullptr;
@@ -172,10 +177,10 @@ void add_groups(const Run& run, const Painter& painter, std::string& text) {
                                                    subject_of(*nearest->worst))
                                      : sum.reason;
     const std::string rest = nearest ? not_offered(list) : "";
-    text += fmt::format("{:<{}}  {:<40} {} {:>4}/{:<4}  {:>6}  {}{}{}\n", kernel, width,
+    text += fmt::format("{:<{}}  {:<40} {} {:>4}/{:<4}  {:>6}  {}{}{}\n", printable(kernel), width,
                         fmt::format("{} checks (law on operation)", list.size()),
-                        painter.verdict(sum.verdict, 12), sum.passed, sum.judged, sum.cases, near,
-                        rest.empty() ? "" : "; ", rest);
+                        painter.verdict(sum.verdict, 12), sum.passed, sum.judged, sum.cases, printable(near),
+                        rest.empty() ? "" : "; ", printable(rest));
   }
   if (left_out > 0) text += fmt::format("... and {} more lines: see --json\n", left_out);
 }
@@ -186,7 +191,7 @@ void add_failures(const Run& run, const Painter& painter, std::string& text) {
   if (failures.empty()) return;
   text += "\n";
   for (std::size_t i = 0; i < std::min(kMostFailures, failures.size()); ++i)
-    text += failure_text(*failures[i], painter);
+    text += failure_text(*failures[i], run, painter);
   if (failures.size() > kMostFailures)
     text += fmt::format("... and {} more: see --json\n", failures.size() - kMostFailures);
 }
@@ -223,17 +228,20 @@ void add_drift(const Run& run, std::string& text) {
       "\ndrift of cos and sin over the declared context (contract exact-angle: every position as exact as "
       "position 1)\n";
   for (const auto& [kernel, summary] : kernels) {
-    const auto name = [](const DriftRecord& drift) { return drift.model.value_or(drift.encoding); };
+    const auto name = [](const DriftRecord& drift) {
+      return printable(drift.model.value_or(drift.encoding));
+    };
     if (!summary.first) {
-      text += fmt::format("  {}: keeps it at every position tried, {} encodings", kernel, summary.models);
+      text += fmt::format("  {}: keeps it at every position tried, {} encodings", printable(kernel),
+                          summary.models);
     } else {
       std::string from =
           fmt::format("position {} ({})", *summary.first->leaves_exact_angle, name(*summary.first));
       if (summary.first != summary.last) {
         from += fmt::format(" .. {} ({})", *summary.last->leaves_exact_angle, name(*summary.last));
       }
-      text += fmt::format("  {}: leaves it at {}; {} of {} encodings keep it", kernel, from, summary.kept,
-                          summary.models);
+      text += fmt::format("  {}: leaves it at {}; {} of {} encodings keep it", printable(kernel), from,
+                          summary.kept, summary.models);
     }
     if (summary.worst) {
       text += fmt::format("; worst |error| {:.2g} at position {} ({})", summary.octave.max_abs,
@@ -260,6 +268,9 @@ std::string to_text(const Run& run, bool colours) {
       "contract bounds); seed {}; {:.1f} s\n",
       encodings.size(), run.result.cases, run.result.positions, run.result.elements, run.result.no_claim,
       run.seed, run.seconds);
+  for (const MissingKernel& missing : run.missing)
+    text += fmt::format("required kernel {} is unavailable: {}\n", printable(missing.kernel),
+                        printable(missing.reason));
   if (run.result.audit.points > 0) {
     text += fmt::format("truth audited against MPFR at {} points: {}\n", run.result.audit.points,
                         run.result.audit.kept() ? "all within the proved bounds"

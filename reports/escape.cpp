@@ -8,6 +8,13 @@
 namespace sextant {
 namespace {
 
+/// Controls that reorder what stands around them (Unicode 15, UAX 9): a name has no use of them but to
+/// deceive.
+bool reorders(std::string_view character) {
+  return (character >= "\xe2\x80\xaa" && character <= "\xe2\x80\xae") ||
+         (character >= "\xe2\x81\xa6" && character <= "\xe2\x81\xa9");
+}
+
 /// Length of the character of UTF-8 at the start of `text`, 0 where there is none (Unicode 15, table 3-7).
 std::size_t character_at(std::string_view text) {
   const auto in = [&](std::size_t i, int low, int high) {
@@ -38,7 +45,7 @@ std::string xml_escaped(std::string_view text) {
     const std::size_t length = character_at(text);
     const std::string_view character = text.substr(0, length == 0 ? 1 : length);
     text.remove_prefix(character.size());
-    if (length == 0) {
+    if (length == 0 || reorders(character)) {
       xml += "\xef\xbf\xbd";
     } else if (character == "&") {
       xml += "&amp;";
@@ -91,6 +98,8 @@ std::string annotation_escaped(std::string_view text, bool property) {
   for (const char c : text) {
     if (c == '%' || c == '\n' || c == '\r' || (property && (c == ':' || c == ','))) {
       escaped += fmt::format("%{:02X}", static_cast<int>(c));
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      escaped += ' ';
     } else {
       escaped += c;
     }

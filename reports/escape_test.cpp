@@ -14,6 +14,11 @@ TEST(escape, markdown_holds_no_markup_of_a_name) {
   EXPECT_EQ(markdown_escaped("llama-3.1-8b, 0.5 ulp"), "llama-3.1-8b, 0.5 ulp");
 }
 
+TEST(escape, no_character_reorders_the_text_around_it) {
+  EXPECT_EQ(xml_escaped("a\u202eb\u2069c"), "a\ufffdb\ufffdc");
+  EXPECT_EQ(xml_escaped("a\u2014b"), "a\u2014b");
+}
+
 TEST(escape, a_code_block_ends_where_it_should) {
   EXPECT_EQ(code_block("ls"), "```sh\nls\n```\n");
   EXPECT_EQ(code_block("a\n````\nb"), "`````sh\na\n````\nb\n`````\n");
@@ -22,6 +27,7 @@ TEST(escape, a_code_block_ends_where_it_should) {
 TEST(escape, annotations_are_one_line) {
   EXPECT_EQ(annotation_escaped("100%\n::error::x", false), "100%25%0A::error::x");
   EXPECT_EQ(annotation_escaped("a: b, c", true), "a%3A b%2C c");
+  EXPECT_EQ(annotation_escaped("a\x1b[31m", false), "a [31m");
 }
 
 }  // namespace

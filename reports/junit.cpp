@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "sextant/reports/escape.hpp"
+#include "sextant/reports/gate.hpp"
 
 namespace sextant {
 namespace {
@@ -17,7 +18,7 @@ std::string message_of(const VerdictRecord& record) {
                      record.measure.bound);
 }
 
-std::string details_of(const VerdictRecord& record) {
+std::string details_of(const VerdictRecord& record, const Run& run) {
   std::string text = fmt::format("{} on {}", record.law, record.encoding.value_or("no encoding"));
   if (record.measure.witness)
     text += fmt::format("\nworst {:.9g} {}, bound {:.9g}", record.measure.worst, record.measure.unit,
@@ -26,7 +27,7 @@ std::string details_of(const VerdictRecord& record) {
     text += fmt::format("\nposition {}, pair {}, {}: got {:.9g}, want {:.17g}", record.witness->position,
                         record.witness->pair, record.witness->function, record.witness->got,
                         record.witness->want);
-  if (!record.replay.empty()) text += fmt::format("\nsextant replay '{}'", record.replay);
+  if (!record.replay.empty()) text += fmt::format("\n{}", command_of(record, run));
   return text;
 }
 
@@ -72,10 +73,10 @@ std::string to_junit(const Run& run) {
     xml += test_case("sextant.required", missing.kernel, "error", "unavailable", missing.reason, "");
   for (const VerdictRecord& record : run.result.verdicts) {
     const std::string about = record.model.value_or(record.encoding.value_or("any encoding"));
-    xml +=
-        test_case(fmt::format("{}.{}", record.kernel, record.law),
-                  fmt::format("{}/{}/{}", about, to_string(record.operation), to_string(record.dtype)),
-                  tag_of(record.verdict), to_string(record.verdict), message_of(record), details_of(record));
+    xml += test_case(fmt::format("{}.{}", record.kernel, record.law),
+                     fmt::format("{}/{}/{}", about, to_string(record.operation), to_string(record.dtype)),
+                     tag_of(record.verdict), to_string(record.verdict), message_of(record),
+                     details_of(record, run));
   }
   return xml + "</testsuite>\n</testsuites>\n";
 }

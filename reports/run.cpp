@@ -223,6 +223,9 @@ VerdictRecord verdict_in(const json& object, const std::string& file) {
   record.verdict = *verdict;
   record.reason = optional_text(object, "reason", file).value_or("");
   record.measure.unit = optional_text(object, "measure", file).value_or("");
+  static const std::set<std::string_view> units = {"", "pair_ulp", "ulp", "abs", "count"};
+  if (!units.contains(record.measure.unit))
+    refuse(file, fmt::format("measure {} is unknown", shown_text(record.measure.unit)));
   record.witness = witness_in(given(object, "witness"), file);
   if (given(object, "worst")) {
     record.measure.worst = error_at(object, "worst", file);

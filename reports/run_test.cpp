@@ -117,6 +117,7 @@ TEST(run, what_no_run_has_written_is_refused_in_one_line) {
   refused([](json& d) { d["verdicts"][0]["operation"] = "spin"; }, "operation");
   refused([](json& d) { d["verdicts"][0]["dtype"] = "f8"; }, "dtype");
   refused([](json& d) { d["verdicts"][0]["worst"] = -1; }, "worst");
+  refused([](json& d) { d["verdicts"][0]["measure"] = "<b>"; }, "measure");
   refused([](json& d) { d["verdicts"][0]["cases"] = -1; }, "negative");
   refused([](json& d) { d["verdicts"][0]["encoding"] = "@7"; }, "@7");
   refused([](json& d) { d["verdicts"][0]["encoding"] = "@99999999999999999999"; }, "encodings");

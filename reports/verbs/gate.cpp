@@ -23,6 +23,9 @@ struct Options {
 
 /// The run becomes the baseline; what was allowed by hand stays.
 int update(const Options& options, Run run) {
+  if (!run.result.audit.kept())
+    throw InputError(
+        fmt::format("{}: the truth failed its audit in this run: it cannot be a baseline", options.run));
   if (std::filesystem::exists(options.baseline)) {
     const Run old = parse_run(read_all(options.baseline), options.baseline);
     run.allowances = old.allowances;
