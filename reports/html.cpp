@@ -112,6 +112,13 @@ void add_summary(const Report& report, std::string& html) {
   Table table({"kernel", "#passed", "#of", "#not offered", "#largest error / bound", "by",
                "#drift: worst |error|", "#keep exact-angle"});
   for (const KernelSummary& kernel : kernels_of(run)) {
+    std::string by;
+    if (kernel.worst) {
+      by = xml_escaped(fmt::format("{} on {}", kernel.worst->law, subject_of(*kernel.worst)));
+    } else if (kernel.judged == 0 && kernel.idle) {
+      by = fmt::format("<span class=\"unavailable\">{}: {}</span>", to_string(kernel.idle->verdict),
+                       xml_escaped(kernel.idle->reason));
+    }
     table.row({fmt::format("<td class=\"name\">{}</td>", xml_escaped(kernel.name)),
                fmt::format("<span class=\"{}\">{}</span>",
                            kernel.judged == 0               ? "unavailable"
@@ -119,13 +126,7 @@ void add_summary(const Report& report, std::string& html) {
                                                             : "fail",
                            kernel.passed),
                fmt::format("{}", kernel.judged), fmt::format("{}", kernel.neutral),
-               kernel.worst ? sparse(kernel.worst->measure.share()) : "",
-               kernel.worst
-                   ? xml_escaped(fmt::format("{} on {}", kernel.worst->law, subject_of(*kernel.worst)))
-               : kernel.judged == 0 && kernel.idle
-                   ? fmt::format("<span class=\"unavailable\">{}: {}</span>", to_string(kernel.idle->verdict),
-                                 xml_escaped(kernel.idle->reason))
-                   : "",
+               kernel.worst ? sparse(kernel.worst->measure.share()) : "", long_cell(by),
                kernel.drift ? sparse(kernel.drift_error) : "",
                kernel.encodings > 0 ? fmt::format("{} of {}", kernel.kept, kernel.encodings) : ""});
   }
