@@ -471,21 +471,53 @@ Run parse_run(std::string_view text, const std::string& file) {
   return run;
 }
 
+namespace {
+
+using VerdictKey = std::tuple<std::string, std::string, std::string, Operation, DType>;
+
+VerdictKey key_of(const VerdictRecord& record) {
+  return {record.kernel, record.law, subject_of(record), record.operation, record.dtype};
+}
+
+/// What is unavailable on one machine yields to what another made of it; of several that are, one is kept.
+void yield_unavailable(std::vector<Run>& runs) {
+  std::set<VerdictKey> settled;
+  std::set<std::string> kernels;
+  for (const Run& run : runs) {
+    for (const VerdictRecord& record : run.result.verdicts) {
+      if (record.verdict == Verdict::unavailable) continue;
+      settled.insert(key_of(record));
+      kernels.insert(record.kernel);
+    }
+  }
+  for (Run& run : runs) {
+    std::erase_if(run.result.verdicts, [&](const VerdictRecord& record) {
+      return record.verdict == Verdict::unavailable && !settled.insert(key_of(record)).second;
+    });
+    std::erase_if(run.missing,
+                  [&](const MissingKernel& missing) { return !kernels.insert(missing.kernel).second; });
+  }
+}
+
+}  // namespace
+
 Run merge_runs(std::vector<Run> runs, const std::vector<std::string>& files) {
-  std::set<std::tuple<std::string, std::string, std::string, Operation, DType>> seen;
-  std::set<std::tuple<std::string, std::string>> seen_drift;
+  std::set<VerdictKey> seen;
+  std::map<std::pair<std::string, std::string>, std::string> seen_drift;  // what it was
   std::set<std::string> models, fingerprints, hosts;
   Run whole = runs.front();
   whole.result = {};
   whole.missing.clear();
+  whole.allowances.clear();
   whole.seconds = 0;
+  yield_unavailable(runs);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     Run& run = runs[i];
     if (run.seed != whole.seed || run.arguments != whole.arguments || run.version != whole.version)
       throw InputError(fmt::format("{} and {} do not belong together: seed, options and version must agree",
                                    files[0], files[i]));
     for (const VerdictRecord& record : run.result.verdicts) {
-      if (!seen.emplace(record.kernel, record.law, subject_of(record), record.operation, record.dtype).second)
+      if (!seen.insert(key_of(record)).second)
         throw InputError(
             fmt::format("{}: {} on {}, {}, stands in an earlier document too; merge parts of one "
                         "run, each of other kernels, models or laws",
@@ -495,8 +527,18 @@ Run merge_runs(std::vector<Run> runs, const std::vector<std::string>& files) {
       else if (record.encoding)
         models.insert(*record.encoding);
     }
+    // Parts of other laws measure the same tables again.
     std::erase_if(run.result.drift, [&](const DriftRecord& drift) {
-      return !seen_drift.emplace(drift.kernel, drift.model.value_or(drift.encoding)).second;
+      Encodings encodings;
+      const std::string is = dump(drift_of(drift, encodings)) + drift.encoding;
+      const std::string of = drift.model.value_or(drift.encoding);
+      const auto [at, is_new] = seen_drift.try_emplace({drift.kernel, of}, is);
+      if (at->second != is)
+        throw InputError(
+            fmt::format("{}: the tables of {} on {} are not those of an earlier document: they come of "
+                        "other machines, whose runs do not belong together",
+                        files[i], drift.kernel, of));
+      return !is_new;
     });
     fingerprints.insert(run.environment.libm_fingerprint);
     hosts.insert(run.environment.host);
@@ -509,6 +551,7 @@ Run merge_runs(std::vector<Run> runs, const std::vector<std::string>& files) {
       if (at == whole.not_supported.end()) whole.not_supported.push_back(model);
     }
     whole.missing.insert(whole.missing.end(), run.missing.begin(), run.missing.end());
+    whole.allowances.insert(whole.allowances.end(), run.allowances.begin(), run.allowances.end());
     whole.seconds += run.seconds;
     whole.environment.time = std::max(whole.environment.time, run.environment.time);
     whole.result += std::move(run.result);

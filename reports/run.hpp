@@ -65,7 +65,8 @@ struct Run {
 [[nodiscard]] Run parse_run(std::string_view text, const std::string& file);
 
 /// One run out of several: verdicts of different kernels, models or laws, or of different machines. Throws
-/// InputError where the same verdict stands twice, or where seed, options or version differ.
+/// InputError where the same verdict stands twice, where tables measured twice differ, or where seed, options
+/// or version do. What is unavailable in one document yields to what another says of it.
 [[nodiscard]] Run merge_runs(std::vector<Run> runs, const std::vector<std::string>& files);
 
 }  // namespace sextant

@@ -156,6 +156,19 @@ TEST(run, parts_merge_and_what_does_not_belong_together_is_refused) {
   EXPECT_EQ(merged.environment.libm_fingerprint, "24e29bfd70c722c7+other");
   EXPECT_EQ(merged.not_supported.size(), 1u);
   EXPECT_THROW((void)merge_runs({mine, mine}, {"a", "b"}), InputError);
+  auto elsewhere = mine;
+  for (VerdictRecord& record : elsewhere.result.verdicts) record.verdict = Verdict::unavailable;
+  elsewhere.result.drift.clear();
+  elsewhere.missing = {{"mine", "not here"}};
+  const auto joined = merge_runs({elsewhere, elsewhere, mine}, {"a", "b", "c"});
+  EXPECT_EQ(joined.result.verdicts.size(), mine.result.verdicts.size());
+  EXPECT_EQ(summary_of(joined), summary_of(mine));
+  EXPECT_TRUE(joined.missing.empty());
+  EXPECT_EQ(merge_runs({elsewhere, elsewhere}, {"a", "b"}).missing.size(), 1u);
+  elsewhere.result.drift = mine.result.drift;
+  EXPECT_EQ(merge_runs({elsewhere, mine}, {"a", "b"}).result.drift.size(), 1u);
+  ++elsewhere.result.drift[0].sum.low;
+  EXPECT_THROW((void)merge_runs({elsewhere, mine}, {"a", "b"}), InputError);
   simd.seed = 8;
   EXPECT_THROW((void)merge_runs({mine, simd}, {"a", "b"}), InputError);
 }
