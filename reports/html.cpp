@@ -428,8 +428,8 @@ void add_verdicts(const Run& run, std::string& html) {
 
 // ---- trends ----
 
-/// A value against that of the nearest run before which has one.
-enum class Step { first, no_worse, worse, other };  // other: of other inputs, not to be compared
+/// A value against that of the nearest run before with which it can be compared.
+enum class Step { first, no_worse, worse, other };  // other: there are only runs of other inputs before
 
 struct Trend {
   std::string name;
@@ -459,13 +459,26 @@ std::optional<double> value_of(const TrendPoint& point, Figure figure) {
 
 /// Measures are compared as the gate compares them, and where they are of the same laws and encodings; a
 /// verdict that is bad is bad anywhere.
-Step step_of(const NamedRun& before, const NamedRun& now, const std::string& kernel, Figure figure) {
+bool comparable(const NamedRun& before, const NamedRun& now, const std::string& kernel, Figure figure) {
+  if (figure == Figure::not_passed) return true;
   const TrendPoint &a = before.trend.at(kernel), &b = now.trend.at(kernel);
   const bool of_tables = figure == Figure::drift || figure == Figure::ulp;
-  const bool same_coverage = of_tables ? a.tables == b.tables : a.verdicts == b.verdicts;
-  if (figure != Figure::not_passed && !(same_coverage && comparable(now.run, before.run, kernel)))
-    return Step::other;
-  return *value_of(b, figure) > *value_of(a, figure) ? Step::worse : Step::no_worse;
+  return (of_tables ? a.tables == b.tables : a.verdicts == b.verdicts) &&
+         comparable(now.run, before.run, kernel);
+}
+
+Step step_at(const std::vector<NamedRun>& runs, std::size_t at, const std::string& kernel, Figure figure) {
+  Step step = Step::first;
+  for (std::size_t i = at; i-- > 0;) {
+    const auto before = runs[i].trend.find(kernel);
+    if (before == runs[i].trend.end()) continue;
+    const std::optional<double> value = value_of(before->second, figure);
+    if (!value) continue;
+    if (comparable(runs[i], runs[at], kernel, figure))
+      return *value_of(runs[at].trend.at(kernel), figure) > *value ? Step::worse : Step::no_worse;
+    step = Step::other;
+  }
+  return step;
 }
 
 std::vector<Trend> trends_of(const std::vector<NamedRun>& runs) {
@@ -475,7 +488,6 @@ std::vector<Trend> trends_of(const std::vector<NamedRun>& runs) {
         std::pair(Figure::drift, "worst |error| of tables"), std::pair(Figure::ulp, "mean ulp of tables"),
         std::pair(Figure::not_passed, "verdicts that are not pass")}) {
     Trend& trend = trends.emplace_back(Trend{name, figure != Figure::not_passed, {}});
-    std::map<std::string, const NamedRun*> before;
     for (std::size_t i = 0; i < runs.size(); ++i) {
       for (const auto& [kernel, point] : runs[i].trend) {
         const std::optional<double> value = value_of(point, figure);
@@ -483,10 +495,8 @@ std::vector<Trend> trends_of(const std::vector<NamedRun>& runs) {
         Trend::Line& line = trend.kernels[kernel];
         line.values.resize(runs.size());
         line.steps.resize(runs.size());
-        const NamedRun*& last = before[kernel];
         line.values[i] = value;
-        line.steps[i] = last ? step_of(*last, runs[i], kernel, figure) : Step::first;
-        last = &runs[i];
+        line.steps[i] = step_at(runs, i, kernel, figure);
       }
     }
   }
@@ -503,8 +513,8 @@ void add_trends(const Report& report, const std::vector<Trend>& trends, std::str
   if (report.runs.size() < 2) return;
   html +=
       "<section id=\"trends\"><h2>Trends over runs</h2>\n<p class=\"quiet\">A red triangle, or <span "
-      "class=\"worse\">▲</span>, marks what is worse than in the run before; ≠ what cannot be compared with "
-      "it: another version, seed, options, libm, CPU target or coverage.</p>\n<div class=\"choose "
+      "class=\"worse\">▲</span>, marks what is worse than in the nearest comparable run before; ≠ "
+      "has none: version, seed, options, libm, CPU target or coverage differ.</p>\n<div class=\"choose "
       "script-only "
       "needs-charts\"><label>measure<select id=\"trend-measure\"></select></label></div>\n<figure "
       "class=\"script-only "

@@ -150,11 +150,12 @@ TEST(html, trends_mark_what_is_worse_and_only_what_can_be_compared) {
     EXPECT_EQ(html.find("▲ 0.25<"), std::string::npos);
     EXPECT_NE(html.find("≠</span> 0.25<"), std::string::npos);
   }
-  // The run between has no such kernel: the one before it counts.
-  auto between = example_run();
-  between.result.drift.clear();
-  report.runs.insert(report.runs.begin() + 1, NamedRun("between", between));
-  report.runs[2] = NamedRun("now", example_run());
+  // Between them a run of another machine, and one without the kernel: the first still counts.
+  auto machine = example_run(), without = example_run();
+  machine.environment.libm_fingerprint = "other";
+  without.result.drift.clear();
+  report.runs = {report.runs[0], NamedRun("b", machine), NamedRun("c", without),
+                 NamedRun("d", example_run())};
   EXPECT_NE(to_html(report).find("▲ 0.25<"), std::string::npos);
 }
 
