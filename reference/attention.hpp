@@ -1,7 +1,9 @@
 // Scores and softmax attention over any number type: out_i = sum_j p_ij v_j, p_i = softmax(scale <q_i, k_j>).
 #pragma once
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <type_traits>
 #include <vector>
 
 namespace sextant {
@@ -27,20 +29,25 @@ template <class Real>
   return scores;
 }
 
-/// Softmax weights of each query; with `causal`, query i of Sq sees the keys up to i + (Sk - Sq).
+/// The keys that a query sees: first <= j < last.
+struct VisibleKeys {
+  std::size_t first, last;
+};
+
+/// Softmax weights of each query over the keys that `visible(query, keys)` lets it see.
 /// The shift that keeps exp in range is the first visible score: in real arithmetic any shift gives the same
 /// weights.
-template <class Real>
-[[nodiscard]] Rows<Real> softmax(Rows<Real> scores, bool causal) {
+template <class Real, class Visible>
+requires(!std::is_convertible_v<Visible, bool>)
+    [[nodiscard]] Rows<Real> softmax(Rows<Real> scores, Visible visible) {
   using std::exp;
-  const std::size_t queries = scores.size();
-  for (std::size_t i = 0; i < queries; ++i) {
+  for (std::size_t i = 0; i < scores.size(); ++i) {
     std::vector<Real>& row = scores[i];
-    const std::size_t visible = causal ? std::min(row.size(), i + 1 + row.size() - queries) : row.size();
-    const Real shift = visible > 0 ? row[0] : Real(0);
+    const VisibleKeys keys = visible(i, row.size());
+    const Real shift = keys.first < keys.last ? row[keys.first] : Real(0);
     Real sum(0);
     for (std::size_t j = 0; j < row.size(); ++j) {
-      row[j] = j < visible ? Real(exp(Real(row[j] - shift))) : Real(0);
+      row[j] = j >= keys.first && j < keys.last ? Real(exp(Real(row[j] - shift))) : Real(0);
       sum = sum + row[j];
     }
     for (Real& weight : row) weight = weight / sum;
@@ -48,11 +55,17 @@ template <class Real>
   return scores;
 }
 
-/// Softmax attention of one head: q [Sq][D], k [Sk][D], v [Sk][D].
+/// With `causal`, query i of Sq sees the keys up to i + (Sk - Sq).
 template <class Real>
-[[nodiscard]] Rows<Real> attention(const Rows<Real>& q, const Rows<Real>& k, const Rows<Real>& v,
-                                   const Real& scale, bool causal) {
-  const Rows<Real> weights = softmax(attention_scores(q, k, scale), causal);
+[[nodiscard]] Rows<Real> softmax(const Rows<Real>& scores, bool causal) {
+  return softmax(scores, [causal, queries = scores.size()](std::size_t i, std::size_t keys) {
+    return VisibleKeys{0, causal ? std::min(keys, i + 1 + keys - queries) : keys};
+  });
+}
+
+/// sum_j weights_ij v_j.
+template <class Real>
+[[nodiscard]] Rows<Real> weighted(const Rows<Real>& weights, const Rows<Real>& v) {
   Rows<Real> out;
   for (const std::vector<Real>& row : weights) {
     out.emplace_back(v.empty() ? 0 : v[0].size(), Real(0));
@@ -62,5 +75,18 @@ template <class Real>
   }
   return out;
 }
+
+/// Softmax attention of one head: q [Sq][D], k [Sk][D], v [Sk][D]; `mask` as softmax takes it.
+template <class Real, class Mask>
+[[nodiscard]] Rows<Real> attention(const Rows<Real>& q, const Rows<Real>& k, const Rows<Real>& v,
+                                   const Real& scale, Mask mask) {
+  return weighted(softmax(attention_scores(q, k, scale), mask), v);
+}
+
+/// What attention with relative terms gives for one head: scores [Sq][Sk], and out [Sq][D].
+template <class Real>
+struct ScoresAndOut {
+  Rows<Real> scores, out;
+};
 
 }  // namespace sextant

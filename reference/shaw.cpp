@@ -1,4 +1,6 @@
 // Text form and validity of Shaw's relative terms.
+#include "sextant/reference/shaw.hpp"
+
 #include "sextant/reference/schemes.hpp"
 
 namespace sextant {

@@ -1,4 +1,6 @@
 // Text form and validity of Transformer-XL's relative terms.
+#include "sextant/reference/transformer_xl.hpp"
+
 #include "sextant/reference/schemes.hpp"
 
 namespace sextant {
