@@ -481,14 +481,14 @@ double Bounds::rotation_error(double rotation_a, double rotation_b, double norm)
 // 104 in the exponent, absolutely. With D the worst logit error: every unnormalised weight is right to the
 // factor e^(+-(D + 104 u)) (1 + 2u) and 2h; numerator and sum share the bound, the sum adds g_n, the division
 // u, the products and the accumulation g_(n+1): |out~ - out| <= sum_j p_j |v_j| relative + absolute_per_value
-// sum_j |v_j|, relative = e^(2 (D + 104 u)) (1+2u)/(1-2u) (1 + g_n)/(1 - g_n) (1+u)(1 + g_(n+1)) - 1.
+// sum_j |v_j| + absolute (h for each product p_j v_j that underflows), relative = e^(2 (D + 104 u)) (1+2u)/(1-2u) (1 + g_n)/(1 - g_n) (1+u)(1 + g_(n+1)) - 1.
 AttentionBound attention_bound(std::int64_t keys, double worst_logit_error) {
   const double n = static_cast<double>(keys);
   const auto gamma = [](double k) { return k * kUnit / (1 - k * kUnit); };
   const double exponent = 2 * (worst_logit_error + 104 * kUnit);
   const double factor = std::exp(exponent) * (1 + 2 * kUnit) / (1 - 2 * kUnit) * (1 + gamma(n)) /
                         (1 - gamma(n)) * (1 + kUnit) * (1 + gamma(n + 1));
-  return {(factor - 1) * kInflate, 8 * kHalfSubnormal};
+  return {(factor - 1) * kInflate, 8 * kHalfSubnormal, n * kHalfSubnormal};
 }
 
 double logit_bound(std::int64_t channels, double scale, double sum_of_magnitudes) {

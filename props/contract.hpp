@@ -140,6 +140,7 @@ struct AttentionBound {
   /// Relative bound on the weights that all channels share, from the logits' error bounds.
   double relative = 0;
   double absolute_per_value = 0;
+  double absolute = 0;  ///< products of weights and values that underflow
 };
 [[nodiscard]] AttentionBound attention_bound(std::int64_t keys, double worst_logit_error);
 /// |fl(scale * fl(<q,k>)) - scale <q,k>| given sum |q_c k_c|.

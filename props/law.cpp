@@ -15,6 +15,13 @@ namespace sextant {
 const std::vector<Law>& laws() {
   static const std::vector<Law> all = {
       permutation_equivariance(),
+      causal_mask_breaks_symmetry(),
+      packed_equals_separate(),
+      nope_layers(),
+      shaw_clipping(),
+      shaw_attention(),
+      transformer_xl_rows(),
+      transformer_xl_shift(),
       rope_elementwise(),
       rope_relative_offset(),
       rope_convention_equivalence(),

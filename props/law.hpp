@@ -71,6 +71,13 @@ template <class Scheme, class Space>
 
 // One file each, under the law's name.
 [[nodiscard]] Law permutation_equivariance();
+[[nodiscard]] Law causal_mask_breaks_symmetry();
+[[nodiscard]] Law packed_equals_separate();
+[[nodiscard]] Law nope_layers();
+[[nodiscard]] Law shaw_clipping();
+[[nodiscard]] Law shaw_attention();
+[[nodiscard]] Law transformer_xl_rows();
+[[nodiscard]] Law transformer_xl_shift();
 [[nodiscard]] Law rope_elementwise();
 [[nodiscard]] Law rope_relative_offset();
 [[nodiscard]] Law rope_convention_equivalence();
