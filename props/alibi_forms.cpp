@@ -14,7 +14,7 @@
 #include <cmath>
 
 #include "sextant/props/alibi_bounds.hpp"
-#include "sextant/props/relative_call.hpp"
+#include "sextant/props/bias_call.hpp"
 #include "sextant/reference/alibi.hpp"
 
 namespace sextant {

@@ -1,4 +1,4 @@
-#include "sextant/props/relative_law_test.hpp"
+#include "sextant/props/bias_law_test.hpp"
 #include "sextant/reference/attention.hpp"
 
 namespace sextant {

@@ -4,7 +4,7 @@
 // unsorted; a wrong bias_max or base; positions rounded to 16 bits; anchors and signs. Blind to nothing that
 // shows in a bias; what attention makes of it is not asked.
 #include "sextant/props/alibi_bounds.hpp"
-#include "sextant/props/relative_call.hpp"
+#include "sextant/props/bias_call.hpp"
 #include "sextant/reference/alibi.hpp"
 
 namespace sextant {

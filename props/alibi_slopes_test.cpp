@@ -1,7 +1,7 @@
 #include <cmath>
 
 #include "sextant/props/alibi_bounds.hpp"
-#include "sextant/props/relative_law_test.hpp"
+#include "sextant/props/bias_law_test.hpp"
 
 namespace sextant {
 namespace {

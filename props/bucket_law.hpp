@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "sextant/props/relative_call.hpp"
+#include "sextant/props/bias_call.hpp"
 #include "sextant/reference/log_buckets.hpp"
 
 namespace sextant {

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "sextant/props/relative_law_test.hpp"
+#include "sextant/props/bias_law_test.hpp"
 
 namespace sextant {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "sextant/props/relative_law_test.hpp"
+#include "sextant/props/bias_law_test.hpp"
 
 namespace sextant {
 namespace {

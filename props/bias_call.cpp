@@ -1,5 +1,5 @@
 // Buffers around a call for biases or buckets.
-#include "sextant/props/relative_call.hpp"
+#include "sextant/props/bias_call.hpp"
 
 #include <algorithm>
 #include <bit>
