@@ -100,6 +100,10 @@ template <class Scheme, class Space>
 [[nodiscard]] Law longrope_switch();
 [[nodiscard]] Law proportional();
 [[nodiscard]] Law base_rescale();
+[[nodiscard]] Law alibi_slopes();
+[[nodiscard]] Law alibi_forms();
+[[nodiscard]] Law t5_buckets();
+[[nodiscard]] Law deberta_buckets();
 [[nodiscard]] Law inputs_unchanged();
 [[nodiscard]] Law memory_bounds();
 [[nodiscard]] Law special_values();

@@ -1,4 +1,7 @@
-// Text form and validity of ALiBi.
+// Text form and validity of ALiBi, and its slopes to the last digit.
+#include "sextant/reference/alibi.hpp"
+
+#include "sextant/reference/decimal.hpp"
 #include "sextant/reference/schemes.hpp"
 
 namespace sextant {
@@ -8,6 +11,17 @@ using namespace text_form;
 namespace {
 
 using Form = Alibi::Form;
+
+constexpr double kMaxBias = 0x1p20;  ///< past it a first slope underflows every format of every kind
+
+/// A slope that is no power of two is irrational.
+Real exact_slope(const Alibi& alibi, std::int64_t head) {
+  Real real;
+  real.enclose = [=] { return slope<Interval>(alibi, head); };
+  const std::optional<int> whole = whole_exponent(alibi.bias_max, slope_exponent(alibi.heads, head));
+  if (whole) real.equals = [=](const Rational& value) { return value * (mp::mpz_int(1) << *whole) == 1; };
+  return real;
+}
 
 }  // namespace
 
@@ -36,9 +50,25 @@ void print(Printer& printer, const Alibi& scheme) {
 void check(const Alibi& scheme) {
   check_whole("alibi: heads", scheme.heads, 1, kMaxHeads);
   check_factor("alibi: bias_max", scheme.bias_max);
+  if (scheme.bias_max > kMaxBias)
+    throw InputError(fmt::format("alibi: bias_max is {}; {} is the most", scheme.bias_max, kMaxBias));
   if (scheme.form == Form::falcon) check_whole("alibi: head_dim", scheme.head_dim, 1, kMaxHeadDim);
   if (scheme.form != Form::falcon && scheme.head_dim != 0)
     throw InputError("alibi: head_dim is of form=falcon alone");
+}
+
+std::optional<int> whole_exponent(double bias_max, const SlopeExponent& exponent) {
+  const Rational whole = Rational(bias_max) * exponent.numerator / exponent.denominator;
+  if (denominator(whole) != 1) return std::nullopt;
+  return numerator(whole).convert_to<int>();
+}
+
+std::string printed_slope(const Alibi& alibi, std::int64_t head, unsigned digits) {
+  return decimal_of(exact_slope(alibi, head), digits);
+}
+
+double nearest_slope(const Alibi& alibi, std::int64_t head, const Format& format) {
+  return nearest_of(exact_slope(alibi, head), format);
 }
 
 }  // namespace sextant

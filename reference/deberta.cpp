@@ -1,4 +1,8 @@
-// Text form and validity of DeBERTa's buckets.
+// Text form and validity of DeBERTa's buckets, and where they begin.
+#include "sextant/reference/deberta.hpp"
+
+#include <limits>
+
 #include "sextant/reference/schemes.hpp"
 
 namespace sextant {
@@ -9,6 +13,7 @@ namespace {
 
 constexpr std::int64_t kMaxBuckets = 4096;
 constexpr std::int64_t kMaxDistance = std::int64_t{1} << 31;
+constexpr std::int64_t kLastBucket = kMaxBuckets;
 
 }  // namespace
 
@@ -31,6 +36,18 @@ void check(const Deberta& scheme) {
     throw InputError(
         fmt::format("deberta: max_position={} lies inside the exact range of {} distances; use more than {}",
                     scheme.max_position, *scheme.buckets / 2, *scheme.buckets / 2 + 1));
+}
+
+LogBuckets log_buckets(const Deberta& deberta) {
+  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
+  if (!deberta.buckets) return {kAll, {}, kAll};
+  const std::int64_t mid = *deberta.buckets / 2;
+  LogBuckets buckets{mid, {}, mid};
+  for (std::int64_t k = 1; buckets.farthest < kMaxPosition && mid + k <= kLastBucket; ++k) {
+    buckets.firsts.push_back(buckets.farthest + 1);
+    buckets.farthest = floor_between(deberta.max_position - 1, mid, k, mid - 1);
+  }
+  return buckets;
 }
 
 }  // namespace sextant

@@ -97,6 +97,10 @@ class Rounded {
     result.round(2);
     return result;
   }
+  /// a 2^exponent.
+  friend Rounded ldexp(const Rounded& a, int exponent) {
+    return Rounded(ldexp(a.exact_, exponent), std::ldexp(a.error_, exponent));
+  }
   /// |sqrt(a+x) - sqrt(a)| <= |x| / sqrt(a).
   friend Rounded sqrt(const Rounded& a) {
     Rounded result(sqrt(a.exact_), 0, Unrounded{});

@@ -1,4 +1,8 @@
-// Text form and validity of T5's buckets.
+// Text form and validity of T5's buckets, and where they begin.
+#include "sextant/reference/t5.hpp"
+
+#include <limits>
+
 #include "sextant/reference/schemes.hpp"
 
 namespace sextant {
@@ -29,7 +33,7 @@ void check(const T5& scheme) {
   if (scheme.bidirectional && scheme.buckets % 2 != 0)
     throw InputError(fmt::format("t5: buckets is {}; an even number is needed, half of it for each direction",
                                  scheme.buckets));
-  const std::int64_t exact = (scheme.bidirectional ? scheme.buckets / 2 : scheme.buckets) / 2;
+  const std::int64_t exact = buckets_per_direction(scheme) / 2;
   if (exact < 1)
     throw InputError(fmt::format("t5: buckets={} leaves no exact bucket in a direction; use {} or more",
                                  scheme.buckets, scheme.bidirectional ? 4 : 2));
@@ -38,6 +42,18 @@ void check(const T5& scheme) {
     throw InputError(
         fmt::format("t5: max_distance={} lies inside the exact range of {} distances; use more than {}",
                     scheme.max_distance, exact, exact));
+}
+
+LogBuckets log_buckets(const T5& t5) {
+  const std::int64_t count = buckets_per_direction(t5);
+  LogBuckets buckets{count / 2, {}, std::numeric_limits<std::int64_t>::max()};
+  const std::int64_t steps = count - buckets.exact;
+  for (std::int64_t k = 1; k < steps; ++k) {
+    const std::int64_t below = floor_between(t5.max_distance, buckets.exact, k, steps);
+    const bool reached = is_between(below, t5.max_distance, buckets.exact, k, steps);
+    buckets.firsts.push_back(reached ? below : below + 1);
+  }
+  return buckets;
 }
 
 }  // namespace sextant

@@ -11,6 +11,7 @@
 #include "sextant/reference/table.hpp"
 #include "sextant/reports/arguments.hpp"
 #include "sextant/reports/output.hpp"
+#include "sextant/reports/verbs/table_relative.hpp"
 #include "sextant/reports/verbs/verbs.hpp"
 
 namespace sextant {
@@ -64,13 +65,21 @@ std::string to_text(const Rope& rope, const TableRequest& request, const Printed
   return text;
 }
 
+/// The table of an encoding by distance, or nothing where the encoding is another.
+std::optional<std::string> relative_table(const Encoding& encoding, const TableRequest& request, bool json) {
+  const RelativeTable table{request.positions, request.digits, request.format};
+  if (const Alibi* alibi = std::get_if<Alibi>(&encoding)) return print_table(*alibi, table, json);
+  if (const T5* t5 = std::get_if<T5>(&encoding)) return print_table(*t5, table, json);
+  if (const Deberta* deberta = std::get_if<Deberta>(&encoding)) return print_table(*deberta, table, json);
+  return std::nullopt;
+}
+
 int run(const Options& options) {
   if (options.digits && !options.dtype.empty())
     throw InputError("--digits and --dtype exclude each other: decimals, or values of a dtype");
   const ResolvedEncoding resolved = resolve_encoding(options.encoding);
   print_warnings(resolved.warnings);
   TableRequest request;
-  request.rope = rope_for("table", resolved.encoding);
   request.positions = parse_positions(options.positions, kMaxPositions);
   const std::int64_t longest = *std::max_element(request.positions.begin(), request.positions.end());
   request.seq_len = options.seq_len.value_or(std::max<std::int64_t>(longest + 1, 1));
@@ -84,6 +93,14 @@ int run(const Options& options) {
   }
   if (!options.dtype.empty()) request.format = &parse_format(options.dtype);
   check_outputs({options.json, options.out}, {options.encoding});
+  if (const auto text = relative_table(resolved.encoding, request, !options.json.empty())) {
+    if (!options.out.empty() || options.bare || options.seq_len)
+      throw InputError(fmt::format("--out, --bare and --seq-len are about cos and sin, which {} has none of",
+                                   scheme_name(resolved.encoding)));
+    write_document(options.json.empty() ? "-" : options.json, *text);
+    return 0;
+  }
+  request.rope = rope_for("table", resolved.encoding);
   if (options.bare && options.out.empty())
     throw InputError("--bare is about the table file of --out; printed cos and sin are always bare");
 
@@ -126,14 +143,17 @@ int run(const Options& options) {
 }  // namespace
 
 Action add_table_verb(CLI::App& app) {
-  CLI::App* verb =
-      app.add_subcommand("table", "exact inv_freq, attention factor, cos and sin, correctly rounded");
+  CLI::App* verb = app.add_subcommand(
+      "table", "exact inv_freq, attention factor, cos and sin, slopes, buckets: correctly rounded");
   auto options = std::make_shared<Options>();
   verb->add_option("ENCODING", options->encoding,
                    "rope(dim=128,theta=500000), a path to a config.json, or a bundled model; #selector picks "
                    "one of several")
       ->required();
-  verb->add_option("--positions", options->positions, "0,1,17 or A:B (B excluded); negative ones are legal")
+  verb->add_option(
+          "--positions", options->positions,
+          "0,1,17 or A:B (B excluded); negative ones are legal. Of t5 they are key - query, of deberta "
+          "query - key; alibi needs none")
       ->capture_default_str();
   verb->add_option("--digits", options->digits, "significant digits of the decimals (default 20)");
   verb->add_option("--dtype", options->dtype, "print the nearest f32, f64, f16 or bf16 values instead");
