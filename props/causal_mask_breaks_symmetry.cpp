@@ -27,6 +27,7 @@ std::vector<std::int64_t> early_permutation(const Case& c, std::int64_t tokens, 
 Outcome check(const Trial& trial) {
   const Case& c = trial.c;
   const std::int64_t keys = c.key_tokens(), past = keys - c.tokens();
+  if (past < 0 || keys < 2) return unsupported("fewer keys than queries, or a single key");
   Heads q = drawn_heads(c, 0, c.tokens(), c.heads);
   Heads k = drawn_heads(c, 1, keys, c.kv_heads), v = drawn_heads(c, 2, keys, c.kv_heads);
   const double scale = 1 / std::sqrt(static_cast<double>(c.head_dim));

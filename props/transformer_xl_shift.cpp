@@ -12,6 +12,7 @@ namespace {
 
 Outcome check(const Trial& trial) {
   const Case& c = trial.c;
+  if (c.key_tokens() < c.tokens()) return unsupported("fewer keys than queries");
   const TransformerXl& scheme = std::get<TransformerXl>(*c.encoding);
   RelativeInputs in = relative_inputs(c);
   for (const int stream : {3, 4}) in.tables.push_back(drawn_table(c, stream, {c.heads, c.head_dim}));

@@ -95,6 +95,11 @@ TEST_F(Command, every_bad_input_is_one_line_and_exit_2_with_nothing_written) {
       {"table bloom-560m", "ALiBi"},
       {"table 'alibi(heads=12)'", "alibi"},
       {"table 'rope(dim=7,theta=10000)'", "even"},
+      {"table 'nope()'", "no position"},
+      {"table 'shaw(left=-1,right=8)'", "left"},
+      {"table 'shaw(left=64,right=8)' --out a.npy", "--out"},
+      {"table 'transformer_xl(dim=7)'", "even"},
+      {"table 'transformer_xl(dim=8,clamp=0)'", "clamp"},
       {"table llama-3.1-8b --positions 5:2", "reversed"},
       {"table llama-3.1-8b --positions 3:3", "empty"},
       {"table llama-3.1-8b --positions x", "x"},
@@ -210,6 +215,27 @@ TEST_F(Command, tables_of_configs_agree_with_golden_to_38_digits) {
   }
   EXPECT_GT(values, 2000u);
   std::printf("table: %zu values of %zu configs agree to 38 digits\n", values, golden.at("rope").size());
+}
+
+TEST_F(Command, tables_of_relative_terms_are_rows_by_distance) {
+  const json clipped = json::parse(run("table 'shaw(left=3,right=2)' --positions -5:5 --json -").out);
+  EXPECT_EQ(clipped.at("buckets"), (json{0, 0, 0, 1, 2, 3, 4, 5, 5, 5}));
+  // Computed apart with mpmath: d = 8, position 3.
+  const json sin = {"0.14112000805986722210", "0.29552020666133957511", "0.029995500202495660769",
+                    "0.0029999955000020249996"};
+  const json cos = {"-0.98999249660044545727", "0.95533648912560601964", "0.99955003374898751627",
+                    "0.99999550000337499899"};
+  const auto row = [&](const std::string& encoding, int distance) {
+    return json::parse(run(fmt::format("table '{}' --positions {} --json -", encoding, distance)).out)
+        .at("rows")
+        .at(0);
+  };
+  json halves = json::array(), interleaved = json::array();
+  for (const json& part : {sin, cos}) halves.insert(halves.end(), part.begin(), part.end());
+  for (std::size_t i = 0; i < 4; ++i) interleaved.insert(interleaved.end(), {sin[i], cos[i]});
+  EXPECT_EQ(row("transformer_xl(dim=8)", 3), halves);
+  EXPECT_EQ(row("transformer_xl(dim=8,form=conformer)", 3), interleaved);
+  EXPECT_EQ(row("transformer_xl(dim=8,clamp=3)", 1000), halves);
 }
 
 TEST_F(Command, every_own_kernel_passes_on_at_least_40_real_configs) {

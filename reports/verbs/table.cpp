@@ -11,6 +11,7 @@
 #include "sextant/reference/table.hpp"
 #include "sextant/reports/arguments.hpp"
 #include "sextant/reports/output.hpp"
+#include "sextant/reports/verbs/table_bias.hpp"
 #include "sextant/reports/verbs/table_relative.hpp"
 #include "sextant/reports/verbs/verbs.hpp"
 
@@ -65,13 +66,12 @@ std::string to_text(const Rope& rope, const TableRequest& request, const Printed
   return text;
 }
 
-/// The table of an encoding by distance, or nothing where the encoding is another.
-std::optional<std::string> relative_table(const Encoding& encoding, const TableRequest& request, bool json) {
-  const RelativeTable table{request.positions, request.digits, request.format};
-  if (const Alibi* alibi = std::get_if<Alibi>(&encoding)) return print_table(*alibi, table, json);
-  if (const T5* t5 = std::get_if<T5>(&encoding)) return print_table(*t5, table, json);
-  if (const Deberta* deberta = std::get_if<Deberta>(&encoding)) return print_table(*deberta, table, json);
-  return std::nullopt;
+/// The document of an encoding without cos and sin, or nothing where it is a RoPE.
+std::optional<std::string> other_table(const Encoding& encoding, const TableRequest& request, bool json) {
+  if (const Alibi* alibi = std::get_if<Alibi>(&encoding)) return print_table(*alibi, request, json);
+  if (const T5* t5 = std::get_if<T5>(&encoding)) return print_table(*t5, request, json);
+  if (const Deberta* deberta = std::get_if<Deberta>(&encoding)) return print_table(*deberta, request, json);
+  return relative_table(encoding, request, json);
 }
 
 int run(const Options& options) {
@@ -93,7 +93,7 @@ int run(const Options& options) {
   }
   if (!options.dtype.empty()) request.format = &parse_format(options.dtype);
   check_outputs({options.json, options.out}, {options.encoding});
-  if (const auto text = relative_table(resolved.encoding, request, !options.json.empty())) {
+  if (const auto text = other_table(resolved.encoding, request, !options.json.empty())) {
     if (!options.out.empty() || options.bare || options.seq_len)
       throw InputError(fmt::format("--out, --bare and --seq-len are about cos and sin, which {} has none of",
                                    scheme_name(resolved.encoding)));

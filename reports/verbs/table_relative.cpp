@@ -1,79 +1,85 @@
-// Slopes and buckets as text and as JSON.
 #include "sextant/reports/verbs/table_relative.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
-#include "sextant/reference/alibi.hpp"
-#include "sextant/reference/deberta.hpp"
 #include "sextant/reference/error.hpp"
-#include "sextant/reference/t5.hpp"
+#include "sextant/reference/shaw.hpp"
+#include "sextant/reference/transformer_xl.hpp"
 
 namespace sextant {
 namespace {
 
-using nlohmann::ordered_json;
+constexpr std::int64_t kMaxPrintedCharacters = std::int64_t{1} << 28;
 
-std::string print_buckets(const Encoding& encoding, const char* distance, const RelativeTable& table,
-                          const std::vector<std::int64_t>& buckets, bool json) {
+nlohmann::ordered_json header(const Encoding& encoding, const TableRequest& request) {
+  return {{"encoding", to_string(encoding)}, {"positions", request.positions}};
+}
+
+std::string rows_of(const Shaw& scheme, const TableRequest& request, bool json) {
+  std::vector<std::int64_t> rows;
+  for (const std::int64_t distance : request.positions) rows.push_back(shaw_row(scheme, 0, distance));
   if (json) {
-    return ordered_json{{"encoding", to_string(encoding)},
-                        {"distance", distance},
-                        {"positions", table.positions},
-                        {"buckets", buckets}}
-               .dump(1) +
-           "\n";
+    nlohmann::ordered_json document = header(scheme, request);
+    document["buckets"] = rows;
+    return document.dump(1) + "\n";
   }
-  std::string text = fmt::format("{}\nbuckets of {}\n\n", to_string(encoding), distance);
-  for (std::size_t i = 0; i < buckets.size(); ++i)
-    text += fmt::format("  {:>8}  bucket {:>4}\n", table.positions[i], buckets[i]);
+  std::string text =
+      fmt::format("{}\n{} rows\n\n  key - query  row\n", to_string(Encoding(scheme)), shaw_rows(scheme));
+  for (std::size_t s = 0; s < rows.size(); ++s)
+    text += fmt::format("  {:>11}  {}\n", request.positions[s], rows[s]);
   return text;
 }
 
-std::string print_slope(const Alibi& alibi, std::int64_t head, const RelativeTable& table) {
-  if (!table.format) return printed_slope(alibi, head, table.digits);
-  const double value = nearest_slope(alibi, head, *table.format);
-  return table.format->precision == 53 ? fmt::format("{}", value)
-                                       : fmt::format("{}", static_cast<float>(value));
+std::string rows_of(const TransformerXl& scheme, TableRequest request, bool json) {
+  const std::int64_t width = request.format ? 24 : static_cast<std::int64_t>(request.digits) + 12;
+  if (static_cast<std::int64_t>(request.positions.size()) * scheme.dim * width > kMaxPrintedCharacters)
+    throw InputError(
+        fmt::format("{} distances of {} columns are over 2^28 characters to print; ask for fewer",
+                    request.positions.size(), scheme.dim));
+  const TableRequest asked = request;
+  request.rope = rotary_of(scheme);
+  request.seq_len = 1;
+  for (std::int64_t& distance : request.positions) distance = clamped_distance(scheme, distance);
+  PrintedTable table = print_table(request, [](std::size_t) {});
+  std::vector<std::vector<std::string>> rows;
+  for (std::size_t s = 0; s < table.cos.size(); ++s) {
+    std::vector<std::string>& row = rows.emplace_back(static_cast<std::size_t>(scheme.dim));
+    for (std::int64_t i = 0; i < scheme.dim / 2; ++i) {
+      const SinusoidColumns columns = sinusoid_columns(scheme, i);
+      row[static_cast<std::size_t>(columns.sin)] = std::move(table.sin[s][static_cast<std::size_t>(i)]);
+      row[static_cast<std::size_t>(columns.cos)] = std::move(table.cos[s][static_cast<std::size_t>(i)]);
+    }
+  }
+  if (json) {
+    nlohmann::ordered_json document = header(scheme, asked);
+    document["rows"] = rows;
+    if (request.format)
+      document["dtype"] = request.format->name;
+    else
+      document["digits"] = request.digits;
+    return document.dump(1) + "\n";
+  }
+  std::string text = fmt::format("{}\n", to_string(Encoding(scheme)));
+  for (std::size_t s = 0; s < rows.size(); ++s) {
+    text += fmt::format("\nquery - key {}\n", asked.positions[s]);
+    for (std::size_t c = 0; c < rows[s].size(); ++c)
+      text += fmt::format("  column {:>4}  {:>{}}\n", c, rows[s][c], request.digits + 3);
+  }
+  return text;
 }
 
 }  // namespace
 
-std::string print_table(const Alibi& alibi, const RelativeTable& table, bool json) {
-  std::vector<std::string> slopes;
-  for (std::int64_t h = 0; h < alibi.heads; ++h) slopes.push_back(print_slope(alibi, h, table));
-  if (json) {
-    ordered_json document = {{"encoding", to_string(Encoding(alibi))}, {"slopes", slopes}};
-    if (table.format)
-      document["dtype"] = table.format->name;
-    else
-      document["digits"] = table.digits;
-    return document.dump(1) + "\n";
-  }
-  std::string text = fmt::format("{}\n\nslopes\n", to_string(Encoding(alibi)));
-  for (std::size_t h = 0; h < slopes.size(); ++h) text += fmt::format("  head {:>4}  {}\n", h, slopes[h]);
-  return text;
-}
-
-std::string print_table(const T5& t5, const RelativeTable& table, bool json) {
-  const LogBuckets direction = log_buckets(t5);
-  std::vector<std::int64_t> buckets;
-  for (const std::int64_t distance : table.positions) buckets.push_back(bucket(t5, direction, distance));
-  return print_buckets(t5, "key - query", table, buckets, json);
-}
-
-std::string print_table(const Deberta& deberta, const RelativeTable& table, bool json) {
-  const LogBuckets direction = log_buckets(deberta);
-  std::vector<std::int64_t> buckets;
-  for (const std::int64_t distance : table.positions) {
-    if (std::abs(distance) > direction.farthest) {
-      throw InputError(fmt::format("--positions: buckets of {} are told up to the distance {}, not at {}",
-                                   to_string(Encoding(deberta)), direction.farthest, distance));
-    }
-    buckets.push_back(bucket(direction, distance));
-  }
-  return print_buckets(deberta, "query - key", table, buckets, json);
+std::optional<std::string> relative_table(const Encoding& encoding, TableRequest request, bool json) {
+  if (const Shaw* shaw = std::get_if<Shaw>(&encoding)) return rows_of(*shaw, request, json);
+  if (const auto* scheme = std::get_if<TransformerXl>(&encoding))
+    return rows_of(*scheme, std::move(request), json);
+  if (std::holds_alternative<Nope>(encoding))
+    throw InputError("table: nope() encodes no position, there is nothing to print");
+  return std::nullopt;
 }
 
 }  // namespace sextant

@@ -1,25 +1,15 @@
-// What `sextant table` prints of encodings by distance: ALiBi's slopes, T5's and DeBERTa's buckets.
+// What `sextant table` shows of relative terms: Shaw's rows, the sinusoids of Transformer-XL.
 #pragma once
-#include <cstdint>
+#include <optional>
 #include <string>
-#include <vector>
 
-#include "sextant/reference/distance.hpp"
-#include "sextant/reference/encoding.hpp"
+#include "sextant/reference/table.hpp"
 
 namespace sextant {
 
-/// What was asked for, checked.
-struct RelativeTable {
-  std::vector<std::int64_t> positions;
-  unsigned digits;
-  const Format* format;  ///< where values of a dtype are wanted and not decimals
-};
-
-/// Text, or a JSON document. Positions are distances: T5's are key - query, DeBERTa's query - key; slopes
-/// need none.
-[[nodiscard]] std::string print_table(const Alibi& alibi, const RelativeTable& table, bool json);
-[[nodiscard]] std::string print_table(const T5& t5, const RelativeTable& table, bool json);
-[[nodiscard]] std::string print_table(const Deberta& deberta, const RelativeTable& table, bool json);
+/// The document, as text or as JSON, for the positions, digits and format of a request, whose positions are
+/// distances: key - query for shaw, query - key for transformer_xl. Nothing for another scheme.
+[[nodiscard]] std::optional<std::string> relative_table(const Encoding& encoding, TableRequest request,
+                                                        bool json);
 
 }  // namespace sextant
