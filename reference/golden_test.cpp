@@ -1,5 +1,6 @@
 // The printed tables against values computed with mpmath, apart from this project
 // (fixtures/golden/golden.json).
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -100,6 +101,25 @@ TEST(golden, every_rope_case_agrees_to_38_digits) {
   EXPECT_EQ(golden.at("rope").size(), 48u);
   EXPECT_GT(values, 2000u);
   std::printf("golden: %zu values of %zu cases agree to 38 digits\n", values, golden.at("rope").size());
+}
+
+TEST(golden, every_sinusoidal_row_agrees_to_38_digits) {
+  const json golden = json::parse(std::ifstream(SEXTANT_SOURCE_DIR "/fixtures/golden/golden.json"));
+  std::size_t values = 0;
+  for (const json& entry : golden.at("sinusoidal")) {
+    Sinusoidal scheme;
+    scheme.dim = entry.at("dim");
+    scheme.base = entry.at("base");
+    const PrintedRows printed = print_rows({scheme, {entry.at("position")}, 40, nullptr}, [](std::size_t) {});
+    const json& want = entry.at("row");
+    ASSERT_EQ(printed.rows.front().size(), want.size());
+    for (std::size_t j = 0; j < want.size(); ++j, ++values)
+      expect_same(printed.rows.front()[j], want[j],
+                  fmt::format("{}, column {}", entry.at("position").dump(), j));
+  }
+  EXPECT_GT(values, 1000u);
+  std::printf("golden: %zu values of %zu sinusoidal rows agree to 38 digits\n", values,
+              golden.at("sinusoidal").size());
 }
 
 }  // namespace

@@ -3,12 +3,12 @@
 //
 // A scheme's definition, instantiated over Rounded<24>, gives the error bound of its float32 recipe. Every
 // operation of the recipe returns fl(x) = x (1 + e) + h with |e| <= u = 2^-P, |h| <= half the smallest
-// subnormal (IEEE 754), the library functions pow and log are assumed within one ulp, that is |e| <= 2u, and
-// sqrt is correctly rounded. Operands carry their own errors, which are propagated in full (no first-order
-// truncation), on magnitudes taken from the enclosure. What is exact stays exact: a result that is a single
-// P-bit number computed from exact operands has no error, and so have x + 0, 1 * x, 0 * x and pow(x, 0) (C23
-// annex F). Errors are doubles inflated by 2^-40 per operation, which covers the rounding of their own
-// arithmetic.
+// subnormal (IEEE 754), the library functions pow, exp and log are assumed within one ulp, that is |e| <= 2u,
+// and sqrt is correctly rounded. Operands carry their own errors, which are propagated in full (no
+// first-order truncation), on magnitudes taken from the enclosure. What is exact stays exact: a result that
+// is a single P-bit number computed from exact operands has no error, and so have x + 0, 1 * x, 0 * x, pow(x,
+// 0) and exp(0) (C23 annex F). Errors are doubles inflated by 2^-40 per operation, which covers the rounding
+// of their own arithmetic.
 #pragma once
 #include <cmath>
 #include <limits>
@@ -87,6 +87,14 @@ class Rounded {
         std::max(std::fabs(std::log(a.magnitude())), std::fabs(std::log(a.least_magnitude())));
     const double shift = (b.magnitude() + b.error_) * -std::log1p(-alpha) + b.error_ * inflate(ln_a);
     result.error_ = inflate(result.magnitude() * std::expm1(inflate(shift)));
+    result.round(2);
+    return result;
+  }
+  /// |exp(a+x)/exp(a) - 1| <= expm1(|x|).
+  friend Rounded exp(const Rounded& a) {
+    if (a.is_exactly(0)) return Rounded(1);
+    Rounded result(exp(a.exact_), 0, Unrounded{});
+    result.error_ = inflate(result.magnitude() * inflate(std::expm1(a.error_)));
     result.round(2);
     return result;
   }

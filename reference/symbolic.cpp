@@ -6,6 +6,7 @@
 
 #include "sextant/reference/decide.hpp"
 #include "sextant/reference/rope/llama3.hpp"
+#include "sextant/reference/sinusoidal.hpp"
 
 namespace sextant {
 namespace {
@@ -108,6 +109,13 @@ bool inv_freq_equals(const Rope& rope, std::int64_t seq_len, std::int64_t pair, 
     }
   };
   return std::visit(Visitor{rope, seq_len, pair, value, plain, stretched}, rope.scaling);
+}
+
+bool inv_freq_equals(const Sinusoidal& scheme, std::int64_t pair, const Rational& value) {
+  if (scheme.layout == Sinusoidal::Layout::H) return false;  // a multiple of pi
+  const auto [numerator, denominator] = ladder_of(scheme);
+  const std::int64_t index = pair - axis_of(scheme, pair) * pairs_per_axis(scheme);
+  return equals(value, 1, {{exact(scheme.base), -index * numerator, denominator}});
 }
 
 bool attention_factor_equals(const Rope& rope, const Rational& value) {

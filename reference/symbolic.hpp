@@ -14,6 +14,7 @@ using Rational = boost::multiprecision::mpq_rational;
 /// transcendental and never equal. Throws Undecided where the powers would exceed 2^26 bits.
 [[nodiscard]] bool inv_freq_equals(const Rope& rope, std::int64_t seq_len, std::int64_t pair,
                                    const Rational& value);
+[[nodiscard]] bool inv_freq_equals(const Sinusoidal& scheme, std::int64_t pair, const Rational& value);
 
 /// True iff the attention factor equals `value` (> 0): only LongRoPE's sqrt(1 + ln s / ln L) can be an
 /// irrational-looking rational, where s^q = L^p; YaRN's 1 + k ln(s)/10 is transcendental for s > 1

@@ -9,8 +9,10 @@
 #include "sextant/reference/bits.hpp"
 #include "sextant/reference/decide.hpp"
 #include "sextant/reference/decimal.hpp"
+#include "sextant/reference/error.hpp"
 #include "sextant/reference/oracle/oracle.hpp"
 #include "sextant/reference/rope.hpp"
+#include "sextant/reference/sinusoidal.hpp"
 #include "sextant/reference/truth.hpp"
 
 namespace sextant {
@@ -25,20 +27,24 @@ std::string print_nearest(const Real& real, const Format& format) {
 /// Frequencies at the digits in force, computed once for each precision.
 class EnclosedFrequencies {
  public:
-  EnclosedFrequencies(const Rope& rope, std::int64_t seq_len) : rope_(rope), seq_len_(seq_len) {}
+  EnclosedFrequencies(const Rope& rope, std::int64_t seq_len)
+      : compute_([rope, seq_len] { return frequencies<Interval>(rope, seq_len); }) {}
+  explicit EnclosedFrequencies(const Sinusoidal& scheme)
+      : compute_([scheme] {
+          return Frequencies<Interval>{inv_freq<Interval>(scheme), Interval(1)};
+        }) {}
 
   const Frequencies<Interval>& at_working_digits() {
     const unsigned digits = Interval::thread_default_precision();
     for (const auto& [known, value] : known_) {
       if (known == digits) return value;
     }
-    known_.emplace_back(digits, frequencies<Interval>(rope_, seq_len_));
+    known_.emplace_back(digits, compute_());
     return known_.back().second;
   }
 
  private:
-  Rope rope_;
-  std::int64_t seq_len_;
+  std::function<Frequencies<Interval>()> compute_;
   std::vector<std::pair<unsigned, Frequencies<Interval>>> known_;
 };
 
@@ -118,6 +124,39 @@ PrintedTable print_table(const TableRequest& request, const std::function<void(s
     row_done(table.cos.size());
   }
   return table;
+}
+
+PrintedRows print_rows(const RowsRequest& request, const std::function<void(std::size_t)>& row_done) {
+  const Sinusoidal& scheme = request.scheme;
+  EnclosedFrequencies enclosed(scheme);
+  const auto print = [&](const Real& real) {
+    return request.format ? print_nearest(real, *request.format) : decimal_of(real, request.digits);
+  };
+  PrintedRows printed;
+  const auto pairs = static_cast<std::size_t>(sinusoid_pairs(scheme));
+  for (std::size_t k = 0; k < pairs; ++k)
+    printed.inv_freq.push_back(print({[&] { return enclosed.at_working_digits().inv_freq[k]; },
+                                      [&](const Rational& value) {
+                                        return inv_freq_equals(scheme, static_cast<std::int64_t>(k), value);
+                                      }}));
+  for (const std::int64_t position : request.positions) {
+    if (!positions_of(scheme).holds(position))
+      throw InputError(fmt::format("position {} has no row: positions are {} to {}", position,
+                                   positions_of(scheme).first, positions_of(scheme).last));
+    std::vector<std::string> row(static_cast<std::size_t>(scheme.dim));
+    for (std::size_t k = 0; k < pairs; ++k) {
+      const auto pair = static_cast<std::int64_t>(k);
+      const SinusoidColumns at = sinusoid_columns(scheme, pair);
+      const Interval coordinate(coordinate_of(scheme, axis_of(scheme, pair), position));
+      const auto angle = [&] { return Interval(coordinate * enclosed.at_working_digits().inv_freq[k]); };
+      row[static_cast<std::size_t>(at.sine)] = print({[&] { return Interval(sin(angle())); }});
+      if (at.cosine >= 0)
+        row[static_cast<std::size_t>(at.cosine)] = print({[&] { return Interval(cos(angle())); }});
+    }
+    printed.rows.push_back(std::move(row));
+    row_done(printed.rows.size());
+  }
+  return printed;
 }
 
 RoundedTable round_table(const TableRequest& request, bool bare,

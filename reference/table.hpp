@@ -29,6 +29,22 @@ struct PrintedTable {
 [[nodiscard]] PrintedTable print_table(const TableRequest& request,
                                        const std::function<void(std::size_t)>& row_done);
 
+struct RowsRequest {
+  Sinusoidal scheme;
+  std::vector<std::int64_t> positions;
+  unsigned digits = 20;
+  const Format* format = nullptr;
+};
+
+/// Decimals as text, correctly rounded: frequencies [pairs], rows [positions][dim]. Throws InputError for a
+/// position without a row.
+struct PrintedRows {
+  std::vector<std::string> inv_freq;
+  std::vector<std::vector<std::string>> rows;
+};
+[[nodiscard]] PrintedRows print_rows(const RowsRequest& request,
+                                     const std::function<void(std::size_t)>& row_done);
+
 /// The table a perfect kernel would make: A cos and A sin (or bare), row-major [positions, pairs], each the
 /// value of `format` nearest to the exact one, as doubles that hold it exactly.
 struct RoundedTable {

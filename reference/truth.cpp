@@ -12,8 +12,10 @@
 #include <unordered_map>
 
 #include "sextant/reference/number.hpp"
-#include "sextant/reference/oracle/oracle.hpp"
+#include "sextant/reference/oracle/exact.hpp"
+#include "sextant/reference/oracle/seeds.hpp"
 #include "sextant/reference/rope.hpp"
+#include "sextant/reference/sinusoidal.hpp"
 
 namespace sextant {
 namespace {
@@ -33,15 +35,33 @@ struct ExactRows::State {
   ExactFrequencies wide;
   std::optional<Oracle> oracle;
   std::unordered_map<std::int64_t, ExactRow> rows;
+  std::optional<Sinusoidal> sinusoid;
+
+  [[nodiscard]] std::int64_t coordinate(std::size_t pair, std::int64_t position) const {
+    if (!sinusoid) return position;
+    return coordinate_of(*sinusoid, axis_of(*sinusoid, static_cast<std::int64_t>(pair)), position);
+  }
 };
 
-ExactFrequencies exact_frequencies(const Rope& rope, std::int64_t seq_len) {
-  const WorkingDigits scope(kDigits);
-  const Frequencies<Mpfr> exact = sextant::frequencies<Mpfr>(rope, seq_len);
+namespace {
+
+ExactFrequencies to_wide(const Frequencies<Mpfr>& exact) {
   ExactFrequencies result;
   for (const Mpfr& w : exact.inv_freq) result.inv_freq.push_back(to_wide(w));
   result.attention_factor = to_wide(exact.attention_factor);
   return result;
+}
+
+}  // namespace
+
+ExactFrequencies exact_frequencies(const Rope& rope, std::int64_t seq_len) {
+  const WorkingDigits scope(kDigits);
+  return to_wide(sextant::frequencies<Mpfr>(rope, seq_len));
+}
+
+ExactFrequencies exact_frequencies(const Sinusoidal& scheme) {
+  const WorkingDigits scope(kDigits);
+  return to_wide(Frequencies<Mpfr>{inv_freq<Mpfr>(scheme), Mpfr(1)});
 }
 
 ExactRows::ExactRows(const Rope& rope, std::int64_t seq_len) : state_(std::make_unique<State>()) {
@@ -49,6 +69,14 @@ ExactRows::ExactRows(const Rope& rope, std::int64_t seq_len) : state_(std::make_
   state_->mpfr = sextant::frequencies<Mpfr>(rope, seq_len);
   state_->wide = exact_frequencies(rope, seq_len);
   if (Oracle::serves(state_->wide.inv_freq)) state_->oracle.emplace(rope, seq_len, 0, 0);
+}
+ExactRows::ExactRows(const Sinusoidal& scheme) : state_(std::make_unique<State>()) {
+  const WorkingDigits scope(oracle::kSeedDigits);
+  state_->mpfr = {inv_freq<Mpfr>(scheme), Mpfr(1)};
+  state_->wide = exact_frequencies(scheme);
+  state_->sinusoid = scheme;
+  if (Oracle::serves(state_->wide.inv_freq))
+    state_->oracle = OracleAccess::make(state_->mpfr.inv_freq, Mpfr(1), 0, 0);
 }
 ExactRows::~ExactRows() = default;
 ExactRows::ExactRows(ExactRows&&) noexcept = default;
@@ -67,24 +95,25 @@ ExactRow ExactRows::take(std::int64_t position) const {
   const std::size_t pairs = state_->wide.inv_freq.size();
   row.cos.reserve(pairs);
   row.sin.reserve(pairs);
-  if (state_->oracle) {
-    for (std::size_t i = 0; i < pairs; ++i) {
-      const Oracle::WidePair pair = state_->oracle->wide(position, static_cast<std::int64_t>(i));
-      row.cos.push_back(pair.cos);
-      row.sin.push_back(pair.sin);
-    }
-    return row;
-  }
-  const WorkingDigits scope(kDigits);
-  const Mpfr& factor = state_->mpfr.attention_factor;
-  Mpfr c, s;
-  for (const Mpfr& w : state_->mpfr.inv_freq) {
-    const Mpfr angle = w * position;
-    mpfr_sin_cos(s.backend().data(), c.backend().data(), angle.backend().data(), MPFR_RNDN);
-    row.cos.push_back(to_wide(Mpfr(c * factor)));
-    row.sin.push_back(to_wide(Mpfr(s * factor)));
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const Entry at = entry(state_->coordinate(i, position), i);
+    row.cos.push_back(at.cos);
+    row.sin.push_back(at.sin);
   }
   return row;
+}
+
+ExactRows::Entry ExactRows::entry(std::int64_t coordinate, std::size_t pair) const {
+  if (state_->oracle) {
+    const Oracle::WidePair at = state_->oracle->wide(coordinate, static_cast<std::int64_t>(pair));
+    return {at.cos, at.sin};
+  }
+  const WorkingDigits scope(kDigits);
+  const Mpfr angle = state_->mpfr.inv_freq[pair] * coordinate;
+  Mpfr c, s;
+  mpfr_sin_cos(s.backend().data(), c.backend().data(), angle.backend().data(), MPFR_RNDN);
+  const Mpfr& factor = state_->mpfr.attention_factor;
+  return {to_wide(Mpfr(c * factor)), to_wide(Mpfr(s * factor))};
 }
 
 }  // namespace sextant

@@ -17,8 +17,10 @@ struct ExactFrequencies {
   Wide attention_factor;
 };
 [[nodiscard]] ExactFrequencies exact_frequencies(const Rope& rope, std::int64_t seq_len);
+[[nodiscard]] ExactFrequencies exact_frequencies(const Sinusoidal& scheme);
 
-/// The truth of one position: A cos(m w_k) and A sin(m w_k).
+/// The truth of one position: A cos(m w_k) and A sin(m w_k), for a sinusoid with m the coordinate of its
+/// pair.
 struct ExactRow {
   std::vector<Wide> cos, sin;
 };
@@ -30,6 +32,7 @@ class ExactRows {
   static constexpr double kRowError = 0x1p-104;
 
   ExactRows(const Rope& rope, std::int64_t seq_len);
+  explicit ExactRows(const Sinusoidal& scheme);
   ~ExactRows();
   ExactRows(ExactRows&&) noexcept;
   ExactRows& operator=(ExactRows&&) noexcept;
@@ -38,6 +41,11 @@ class ExactRows {
   [[nodiscard]] const ExactRow& at(std::int64_t position);
   /// The same without keeping it, for long scans.
   [[nodiscard]] ExactRow take(std::int64_t position) const;
+  /// One pair at a coordinate of its axis.
+  struct Entry {
+    Wide cos, sin;
+  };
+  [[nodiscard]] Entry entry(std::int64_t coordinate, std::size_t pair) const;
 
  private:
   struct State;

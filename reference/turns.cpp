@@ -30,10 +30,14 @@ std::optional<TurnFraction> fraction_of(const Interval& turns) {
 }  // namespace
 
 std::vector<TurnFraction> inv_freq_turns(const Rope& rope, std::int64_t seq_len) {
+  return turns_of([&] { return frequencies<Interval>(rope, seq_len).inv_freq; });
+}
+
+std::vector<TurnFraction> turns_of(const std::function<std::vector<Interval>()>& enclose) {
   return with_growing_digits("frequency in turns", [&]() -> std::optional<std::vector<TurnFraction>> {
     const Interval radians_per_turn = 2 * pi<Interval>();
     std::vector<TurnFraction> fractions;
-    for (const Interval& w : frequencies<Interval>(rope, seq_len).inv_freq) {
+    for (const Interval& w : enclose()) {
       const std::optional<TurnFraction> fraction = fraction_of(Interval(w / radians_per_turn));
       if (!fraction) return std::nullopt;
       fractions.push_back(*fraction);

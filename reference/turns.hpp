@@ -2,9 +2,11 @@
 // range reduction.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "sextant/reference/encoding.hpp"
+#include "sextant/reference/number.hpp"
 
 namespace sextant {
 
@@ -19,6 +21,8 @@ struct TurnFraction {
 /// modulo 2^96. The rounding is decided on intervals. A zero frequency stays zero; whole turns per position
 /// drop out.
 [[nodiscard]] std::vector<TurnFraction> inv_freq_turns(const Rope& rope, std::int64_t seq_len);
+/// The same of frequencies that `enclose` gives at the digits in force.
+[[nodiscard]] std::vector<TurnFraction> turns_of(const std::function<std::vector<Interval>()>& enclose);
 
 /// The attention factor, correctly rounded to double.
 [[nodiscard]] double attention_factor(const Rope& rope, std::int64_t seq_len);

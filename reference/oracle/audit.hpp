@@ -21,5 +21,7 @@ struct Audit {
 /// bits, not from the oracle's seeds.
 [[nodiscard]] Audit audit(const Oracle& oracle, const Rope& rope, std::int64_t seq_len, std::int64_t begin,
                           std::int64_t end);
+/// The same of a sinusoid's pairs, each at its coordinate of the position.
+[[nodiscard]] Audit audit(const Sinusoidal& scheme, std::int64_t begin, std::int64_t end);
 
 }  // namespace sextant

@@ -63,8 +63,8 @@ void Oracle::State::check_sparse(Tally& tally, std::int64_t first, std::int64_t 
         return codec.decode(static_cast<const Bits*>(
             view.data)[r * view.row_step + static_cast<std::int64_t>(k) * view.pair_step]);
       };
-      settle(tally, {first + r, k, Function::cos}, at(cos), format, Rung::phase);
-      settle(tally, {first + r, k, Function::sin}, at(sin), format, Rung::phase);
+      if (cos.data) settle(tally, {first + r, k, Function::cos}, at(cos), format, Rung::phase);
+      if (sin.data) settle(tally, {first + r, k, Function::sin}, at(sin), format, Rung::phase);
     }
 }
 
@@ -174,7 +174,8 @@ Tally Oracle::check(std::int64_t first_position, std::int64_t count, const Forma
   check_range(first_position, count);
   const Storage storage = storage_of(format);
   Tally tally;
-  const bool dense = state_->dense(first_position, count);
+  const std::uint64_t functions = (cos.data ? 1 : 0) + (sin.data ? 1 : 0);
+  const bool dense = functions == 2 && state_->dense(first_position, count);
   if (storage == Storage::float32)
     (state_.get()->*(dense ? &State::check_dense<std::uint32_t> : &State::check_sparse<std::uint32_t>))(
         tally, first_position, count, format, cos, sin);
@@ -190,7 +191,7 @@ Tally Oracle::check(std::int64_t first_position, std::int64_t count, const Forma
     const std::int64_t edge = m < 0 ? -((std::int64_t{1} << (octave - 1)) - 1) : std::int64_t{1} << octave;
     const std::int64_t stop = std::min(first_position + count, std::max(edge, m + 1));
     tally.octaves[static_cast<std::size_t>(octave)].values +=
-        2 * pairs * static_cast<std::uint64_t>(stop - m);
+        functions * pairs * static_cast<std::uint64_t>(stop - m);
     m = stop;
   }
   for (const Errors& octave : tally.octaves) tally.all += octave;

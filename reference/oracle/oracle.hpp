@@ -86,7 +86,7 @@ class Oracle {
   std::uint64_t produce(std::int64_t first_position, std::int64_t count, const Format& format,
                         WrittenTable cos, WrittenTable sin) const;
 
-  /// Judges every given value against the truth.
+  /// Judges every given value against the truth; a function without data is not judged.
   [[nodiscard]] Tally check(std::int64_t first_position, std::int64_t count, const Format& format,
                             GivenTable cos, GivenTable sin) const;
 
