@@ -93,6 +93,13 @@ template <class Scheme, class Space>
 [[nodiscard]] Law longrope_switch();
 [[nodiscard]] Law proportional();
 [[nodiscard]] Law base_rescale();
+[[nodiscard]] Law sinusoidal_rows();
+[[nodiscard]] Law sinusoidal_shift();
+[[nodiscard]] Law sinusoidal_ladder();
+[[nodiscard]] Law learned_lookup();
+[[nodiscard]] Law encode_decode_equals_prefill();
+[[nodiscard]] Law encode_padding();
+[[nodiscard]] Law encode_refusals();
 [[nodiscard]] Law inputs_unchanged();
 [[nodiscard]] Law memory_bounds();
 [[nodiscard]] Law special_values();
