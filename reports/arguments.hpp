@@ -20,7 +20,7 @@ namespace sextant {
 [[nodiscard]] Range parse_range(const std::string& text);
 
 /// Throws InputError where a kernel cannot be swept over these positions.
-void check_sweepable(const Kernel& kernel, Operation operation, const Rope& rope, const Range& range);
+void check_sweepable(const Kernel& kernel, Operation operation, const Encoding& encoding, const Range& range);
 
 /// f32, f64, f16, bf16. Throws InputError.
 [[nodiscard]] const Format& parse_format(const std::string& name);
