@@ -55,6 +55,7 @@
 #include "sextant/reference/error.hpp"
 #include "sextant/reference/rope.hpp"
 #include "sextant/reference/rounded.hpp"
+#include "sextant/reference/sinusoidal.hpp"
 #include "sextant/reference/truth.hpp"
 
 namespace sextant {
@@ -277,71 +278,99 @@ Contract for_output(Contract contract, DType dtype) {
   return contract;
 }
 
-namespace {
+/// What the frequencies of an encoding are made of: a multiple, exact or not, of base^(-i numerator /
+/// denominator), i the pair's index on its axis.
+struct Bounds::FrequencyRecipe {
+  std::vector<double> inv_freq;  ///< exact
+  std::vector<double> f32;       ///< what the published recipe in float32 errs by
+  double base = 1;
+  std::int64_t numerator = 2, denominator = 1;
+  std::int64_t per_axis = 1;
+  bool plain = true;  ///< the multiple is 1
 
-/// Relative bound of theta^(-2i/d) by a running product in float32, per pair.
-std::vector<double> running_errors(const Rope& rope) {
-  using Real = Rounded<24>;
-  const Real step = pow(Real(rope.theta), Real(-2) / Real(rope.dim));
-  std::vector<double> errors;
-  Real power(1);
-  for (std::int64_t i = 0; i < rope.pairs(); ++i) {
-    errors.push_back(power.error() == 0 ? 0 : power.error() / power.least_magnitude());
-    power = power * step;
+  /// Relative bound of the powers of one axis by a running product in float32.
+  [[nodiscard]] std::vector<double> running_errors() const {
+    using Real = Rounded<24>;
+    const Real step = pow(Real(base), Real(-numerator) / Real(denominator));
+    std::vector<double> errors;
+    Real power(1);
+    for (std::int64_t i = 0; i < per_axis; ++i) {
+      errors.push_back(power.error() == 0 ? 0 : power.error() / power.least_magnitude());
+      power = power * step;
+    }
+    return errors;
   }
-  return errors;
-}
-
-/// Relative bound of theta^(-2i/d) by approximate exp2 and log2, per pair.
-std::vector<double> approximate_errors(const Rope& rope) {
-  std::vector<double> errors;
-  for (std::int64_t i = 0; i < rope.pairs(); ++i) {
-    const double x = 2 * static_cast<double>(i) / static_cast<double>(rope.dim);
-    const double relative = (1 + kApproxPower) * (1 + kUnit) * (1 + kUnit) - 1;
-    const double rounded_theta = x * -std::log1p(-kUnit);
-    errors.push_back(
-        std::exp(x * std::fabs(std::log(rope.theta)) * relative + rounded_theta) * (1 + kApproxPower) - 1);
+  /// The same by approximate exp2 and log2.
+  [[nodiscard]] std::vector<double> approximate_errors() const {
+    std::vector<double> errors;
+    for (std::int64_t i = 0; i < per_axis; ++i) {
+      const double x = static_cast<double>(numerator * i) / static_cast<double>(denominator);
+      const double relative = (1 + kApproxPower) * (1 + kUnit) * (1 + kUnit) - 1;
+      const double rounded_base = x * -std::log1p(-kUnit);
+      errors.push_back(
+          std::exp(x * std::fabs(std::log(base)) * relative + rounded_base) * (1 + kApproxPower) - 1);
+    }
+    return errors;
   }
-  return errors;
-}
+  /// |w~ - w| where the power errs by `relative` and the multiple is rounded and multiplied.
+  [[nodiscard]] double scaled_error(std::int64_t index, double w, double relative) const {
+    if (w == 0) return 0;
+    const double ratio = plain || (index == 0 && w == 1) ? 0 : kUnit;
+    return w * ((1 + relative) * (1 + ratio) * (1 + ratio) - 1) + (ratio > 0 ? 2 * kHalfSubnormal : 0);
+  }
+};
 
-/// |w~ - w| where the unscaled power errs by `relative` and the ratio of the scheme is rounded and
-/// multiplied.
-double scaled_error(const Rope& rope, std::int64_t pair, double w, double relative) {
-  if (w == 0) return 0;
-  const bool plain = std::holds_alternative<scaling::None>(rope.scaling);
-  const double ratio = plain || (pair == 0 && w == 1) ? 0 : kUnit;
-  return w * ((1 + relative) * (1 + ratio) * (1 + ratio) - 1) + (ratio > 0 ? 2 * kHalfSubnormal : 0);
-}
-
-}  // namespace
-
-Bounds::Bounds(const Contract& contract, const Rope& rope, std::int64_t seq_len)
+Bounds::Bounds(const Contract& contract)
     : contract_(contract),
       output_(&format_of(contract.output)),
       arithmetic_(&format_of(contract.arithmetic)),
       table_(table_format(contract)),
-      largest_norm_(std::min({output_->largest, arithmetic_->largest, kFloat32.largest}) / 2) {
+      largest_norm_(std::min({output_->largest, arithmetic_->largest, kFloat32.largest}) / 2) {}
+
+Bounds::Bounds(const Contract& contract, const Rope& rope, std::int64_t seq_len) : Bounds(contract) {
   const ExactFrequencies exact = exact_frequencies(rope, seq_len);
-  factor_ = exact.attention_factor.value();
-  for (const Wide& w : exact.inv_freq) inv_freq_.push_back(w.value());
   const Frequencies<Rounded<24>> bounded = sextant::frequencies<Rounded<24>>(rope, seq_len);
-  std::vector<double> relative;
-  if (contract.frequency == Contract::Frequency::f32_running) relative = running_errors(rope);
-  if (contract.frequency == Contract::Frequency::approx) relative = approximate_errors(rope);
-  for (std::size_t i = 0; i < inv_freq_.size(); ++i) {
-    frequency_.push_back(contract.frequency == Contract::Frequency::exact ? 0
-                         : contract.frequency == Contract::Frequency::f32
-                             ? bounded.inv_freq[i].error()
-                             : scaled_error(rope, static_cast<std::int64_t>(i), inv_freq_[i], relative[i]));
-  }
-  for (std::size_t i = 0; i < frequency_.size(); ++i) {
-    if (contract.flushes && contract.frequency != Contract::Frequency::exact && inv_freq_[i] != 0)
-      frequency_[i] += kLeastNormal;
-  }
+  FrequencyRecipe recipe;
+  for (const Wide& w : exact.inv_freq) recipe.inv_freq.push_back(w.value());
+  for (const Rounded<24>& w : bounded.inv_freq) recipe.f32.push_back(w.error());
+  recipe.base = rope.theta;
+  recipe.denominator = rope.dim;
+  recipe.per_axis = rope.pairs();
+  recipe.plain = std::holds_alternative<scaling::None>(rope.scaling);
+  set_frequencies(recipe);
+  factor_ = exact.attention_factor.value();
   factor_error_ = bounded.attention_factor.error();
   const bool is_one = bounded.attention_factor.is_exactly(1);
   factor_relative_ = is_one ? 0 : (1 + factor_error_ / factor_) * (1 + kUnit) - 1;
+}
+
+Bounds::Bounds(const Contract& contract, const Sinusoidal& scheme) : Bounds(contract) {
+  FrequencyRecipe recipe;
+  for (const Wide& w : exact_frequencies(scheme).inv_freq) recipe.inv_freq.push_back(w.value());
+  for (const Rounded<24>& w : sextant::inv_freq<Rounded<24>>(scheme)) recipe.f32.push_back(w.error());
+  recipe.base = scheme.base;
+  recipe.numerator = ladder_of(scheme).numerator;
+  recipe.denominator = ladder_of(scheme).denominator;
+  recipe.per_axis = pairs_per_axis(scheme);
+  recipe.plain = scheme.layout != Sinusoidal::Layout::H;
+  set_frequencies(recipe);
+}
+
+void Bounds::set_frequencies(const FrequencyRecipe& recipe) {
+  inv_freq_ = recipe.inv_freq;
+  std::vector<double> relative;
+  if (contract_.frequency == Contract::Frequency::f32_running) relative = recipe.running_errors();
+  if (contract_.frequency == Contract::Frequency::approx) relative = recipe.approximate_errors();
+  for (std::size_t i = 0; i < inv_freq_.size(); ++i) {
+    const std::int64_t index = static_cast<std::int64_t>(i) % recipe.per_axis;
+    frequency_.push_back(
+        contract_.frequency == Contract::Frequency::exact ? 0
+        : contract_.frequency == Contract::Frequency::f32
+            ? recipe.f32[i]
+            : recipe.scaled_error(index, inv_freq_[i], relative[static_cast<std::size_t>(index)]));
+    if (contract_.flushes && contract_.frequency != Contract::Frequency::exact && inv_freq_[i] != 0)
+      frequency_[i] += kLeastNormal;
+  }
 }
 
 PairBound Bounds::pair(std::int64_t pair, std::int64_t position, double cos, double sin) const {

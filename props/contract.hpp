@@ -78,6 +78,9 @@ inline constexpr double kNoClaim = 0.125;
 class Bounds {
  public:
   Bounds(const Contract& contract, const Rope& rope, std::int64_t seq_len);
+  /// Of the rows of a sinusoid: sines and cosines as entries of a table, the position being the coordinate of
+  /// the pair.
+  Bounds(const Contract& contract, const Sinusoidal& scheme);
 
   [[nodiscard]] const Contract& contract() const { return contract_; }
   [[nodiscard]] double attention_factor() const { return factor_; }
@@ -116,6 +119,9 @@ class Bounds {
   [[nodiscard]] double settled(double error, double value) const;
 
  private:
+  explicit Bounds(const Contract& contract);
+  struct FrequencyRecipe;
+  void set_frequencies(const FrequencyRecipe& recipe);
   /// The least normal number of the formats in use: what flushing may lose.
   [[nodiscard]] double flushed() const;
   /// `error` of a table entry before its rounding to the output, and after.

@@ -100,6 +100,13 @@ template <class Scheme, class Space>
 [[nodiscard]] Law longrope_switch();
 [[nodiscard]] Law proportional();
 [[nodiscard]] Law base_rescale();
+[[nodiscard]] Law sinusoidal_rows();
+[[nodiscard]] Law sinusoidal_shift();
+[[nodiscard]] Law sinusoidal_ladder();
+[[nodiscard]] Law learned_lookup();
+[[nodiscard]] Law encode_decode_equals_prefill();
+[[nodiscard]] Law encode_padding();
+[[nodiscard]] Law encode_refusals();
 [[nodiscard]] Law alibi_slopes();
 [[nodiscard]] Law alibi_forms();
 [[nodiscard]] Law t5_buckets();

@@ -6,6 +6,10 @@
 // allows, and double-double decides the rest.
 #include "sextant/props/sweep.hpp"
 
+#include "sextant/props/sweep_judge.hpp"
+
+#include <fmt/format.h>
+
 #include <atomic>
 #include <cmath>
 #include <exception>
@@ -20,34 +24,19 @@
 #include "sextant/reference/error.hpp"
 #include "sextant/reference/oracle/oracle.hpp"
 #include "sextant/reference/rope.hpp"
+#include "sextant/reference/sinusoidal.hpp"
 #include "sextant/reference/truth.hpp"
 
 namespace sextant {
 namespace {
 
-constexpr std::int64_t kBlockValues = std::int64_t{1} << 16;    // of one function: 256 KiB of float32
-constexpr std::int64_t kSpanPositions = std::int64_t{1} << 22;  // tables of the oracle are laid span by span
-
-/// Buffers of one thread.
-struct Buffers {
-  std::vector<std::int64_t> positions;
-  std::vector<float> cos, sin, x, y;
-  std::vector<double> exact_cos, exact_sin;
-};
-
-/// One block of a table as the oracle reads it.
-struct Block {
-  GivenTable cos, sin;
-  const Format* format;
-};
+using Buffers = SweepBuffers;
+using Block = SweepBlock;
 
 /// Everything that a block needs and that does not change within a span.
-struct Judge {
+struct Judge : TableJudge {
   const SweepSubject& subject;
-  const Oracle& oracle;
-  std::vector<double> inv_freq;
   Wide factor;
-  std::optional<Bounds> bounds;
 };
 
 std::int64_t block_rows(const Rope& rope) { return std::max<std::int64_t>(1, kBlockValues / rope.pairs()); }
@@ -97,7 +86,7 @@ double element(const GivenTable& table, const Format& format, std::int64_t row, 
 /// Angle between an entry taken as a vector and the truth, over w, in positions. With x the sine of that
 /// angle, 0 <= x <= 1, an acute angle is at most x (1 + (pi/2 - 1) x^2), since asin(x)/x - 1 grows faster
 /// than x^2; any angle is at most pi. What these bounds cannot rule out is evaluated in double-double.
-void take_position_error(const Judge& judge, const Block& block, std::int64_t first, std::int64_t rows,
+void take_position_error(const TableJudge& judge, const Block& block, std::int64_t first, std::int64_t rows,
                          const Buffers& buffers, SweepTally& tally) {
   constexpr double kPi = std::numbers::pi;
   const std::int64_t pairs = judge.oracle.pairs();
@@ -133,7 +122,7 @@ void take_position_error(const Judge& judge, const Block& block, std::int64_t fi
   }
 }
 
-void take_contract(const Judge& judge, const Block& block, std::int64_t first, std::int64_t rows,
+void take_contract(const TableJudge& judge, const Block& block, std::int64_t first, std::int64_t rows,
                    const Buffers& buffers, SweepTally& tally) {
   const Bounds& bounds = *judge.bounds;
   const std::int64_t pairs = judge.oracle.pairs();
@@ -142,7 +131,7 @@ void take_contract(const Judge& judge, const Block& block, std::int64_t first, s
       const auto at = static_cast<std::size_t>(r * pairs + k);
       const double c = buffers.exact_cos[at];
       const double s = buffers.exact_sin[at];
-      const PairBound pair = bounds.pair(k, first + r, c, s);
+      const PairBound pair = bounds.pair(judge.first_pair + k, first + r, c, s);
       const auto take = [&](double got, double want, double partner, double entry, Function function) {
         const ElementBound bound = bounds.table_entry(pair, entry, want, partner);
         const Place place{first + r, k, function};
@@ -156,22 +145,26 @@ void take_contract(const Judge& judge, const Block& block, std::int64_t first, s
         ++tally.broken;
         if (!tally.first_broken || place < *tally.first_broken) tally.first_broken = place;
       };
-      take(element(block.cos, *block.format, r, k), c, s, pair.cos, Function::cos);
+      if (block.cos.data) take(element(block.cos, *block.format, r, k), c, s, pair.cos, Function::cos);
       take(element(block.sin, *block.format, r, k), s, c, pair.sin, Function::sin);
     }
   }
 }
 
-void judge_table(const Judge& judge, const Block& block, std::int64_t first, std::int64_t rows,
-                 Buffers& buffers, SweepTally& tally) {
+}  // namespace
+
+void judge_table(const TableJudge& judge, const SweepBlock& block, std::int64_t first, std::int64_t rows,
+                 SweepBuffers& buffers, SweepTally& tally) {
   tally.tally += judge.oracle.check(first, rows, *block.format, block.cos, block.sin);
   const auto size = static_cast<std::size_t>(rows * judge.oracle.pairs());
   buffers.exact_cos.resize(size);
   buffers.exact_sin.resize(size);
   judge.oracle.rows(first, rows, buffers.exact_cos.data(), buffers.exact_sin.data());
-  take_position_error(judge, block, first, rows, buffers, tally);
+  if (block.cos.data) take_position_error(judge, block, first, rows, buffers, tally);
   if (judge.bounds) take_contract(judge, block, first, rows, buffers, tally);
 }
+
+namespace {
 
 /// |error| / max(u N, half the least subnormal) in units of 2^-16, rounded to nearest: n is right iff
 /// (n - 1/2)^2 unit^2 <= error^2 < (n + 1/2)^2 unit^2, which double-double squares decide (relative error
@@ -409,6 +402,19 @@ Oracle oracle_of(const SweepSubject& subject, const Stored& stored, std::int64_t
 
 }  // namespace
 
+std::int64_t SweepSubject::pairs() const { return sinusoid ? sinusoid_pairs(*sinusoid) : rope.pairs(); }
+
+std::int64_t sweep_pairs(const Encoding& encoding) {
+  if (const auto* scheme = std::get_if<Sinusoidal>(&encoding)) return sinusoid_pairs(*scheme);
+  if (const auto* rope = std::get_if<Rope>(&encoding)) return rope->pairs();
+  throw InputError(fmt::format("sweep takes rope and sinusoidal encodings, not {}", to_string(encoding)));
+}
+
+std::int64_t sweep_values(const Encoding& encoding) {
+  const auto* scheme = std::get_if<Sinusoidal>(&encoding);
+  return scheme ? scheme->dim : 2 * sweep_pairs(encoding);
+}
+
 float rotation_input(std::int64_t position, std::int64_t channel) {
   const std::uint64_t bits =
       scatter(scatter(static_cast<std::uint64_t>(position)) ^ static_cast<std::uint64_t>(channel));
@@ -449,13 +455,14 @@ SweepTally& SweepTally::operator+=(const SweepTally& other) {
 
 SweepTally sweep(const SweepSubject& subject, std::int64_t begin, std::int64_t end, int threads,
                  const std::function<void(std::int64_t)>& progress) {
+  if (subject.sinusoid) return sweep_rows(subject, begin, end, threads, progress);
   SweepTally total;
   const Stored stored = stored_of(subject);
   const std::int64_t rows = block_rows(subject.rope);
   for (std::int64_t span = begin; span < end; span += kSpanPositions) {
     const std::int64_t span_end = std::min(end, span + kSpanPositions);
     const Oracle oracle = oracle_of(subject, stored, span, span_end);
-    Judge judge{subject, oracle, {}, exact_frequencies(subject.rope, subject.seq_len).attention_factor, {}};
+    Judge judge{{oracle, {}, {}}, subject, exact_frequencies(subject.rope, subject.seq_len).attention_factor};
     // A position error is in units of the truth's own frequencies.
     if (subject.truth == Truth::frequency) {
       judge.inv_freq.assign(stored.inv_freq.begin(), stored.inv_freq.end());
@@ -472,36 +479,48 @@ SweepTally sweep(const SweepSubject& subject, std::int64_t begin, std::int64_t e
                            subject.seq_len);
     }
 
-    std::atomic<std::int64_t> next{span};
-    std::mutex mutex;
-    std::exception_ptr failure;
-    const auto work = [&](bool reports) {
-      Buffers buffers;
-      SweepTally mine;
-      try {
-        for (std::int64_t first = next.fetch_add(rows); first < span_end; first = next.fetch_add(rows)) {
-          sweep_block(judge, first, std::min(rows, span_end - first), stored.factor, buffers, mine);
-          if (reports && progress) progress(first - begin);
-        }
-      } catch (...) {
-        const std::scoped_lock lock(mutex);
-        if (!failure) failure = std::current_exception();
-        next = span_end;
-      }
-      const std::scoped_lock lock(mutex);
-      total += mine;
-    };
-    std::vector<std::thread> helpers;
     const bool alone = subject.kernel && !subject.kernel->capabilities.concurrent;
-    try {
-      for (int t = 1; t < (alone ? 1 : threads); ++t) helpers.emplace_back(work, false);
-    } catch (const std::system_error&) {
-      // No more threads are to be had: those that started do the work.
-    }
-    work(true);
-    for (std::thread& helper : helpers) helper.join();
-    if (failure) std::rethrow_exception(failure);
+    const auto visit = [&](std::int64_t first, std::int64_t count, SweepBuffers& buffers, SweepTally& tally) {
+      sweep_block(judge, first, count, stored.factor, buffers, tally);
+    };
+    total += over_blocks(span, span_end, rows, alone ? 1 : threads, visit, [&](std::int64_t done) {
+      if (progress) progress(span - begin + done);
+    });
   }
+  return total;
+}
+
+SweepTally over_blocks(std::int64_t begin, std::int64_t end, std::int64_t rows, int threads,
+                       const VisitBlock& visit, const std::function<void(std::int64_t)>& progress) {
+  SweepTally total;
+  std::atomic<std::int64_t> next{begin};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto work = [&](bool reports) {
+    SweepBuffers buffers;
+    SweepTally mine;
+    try {
+      for (std::int64_t first = next.fetch_add(rows); first < end; first = next.fetch_add(rows)) {
+        visit(first, std::min(rows, end - first), buffers, mine);
+        if (reports) progress(first - begin);
+      }
+    } catch (...) {
+      const std::scoped_lock lock(mutex);
+      if (!failure) failure = std::current_exception();
+      next = end;
+    }
+    const std::scoped_lock lock(mutex);
+    total += mine;
+  };
+  std::vector<std::thread> helpers;
+  try {
+    for (int t = 1; t < threads; ++t) helpers.emplace_back(work, false);
+  } catch (const std::system_error&) {
+    // No more threads are to be had: those that started do the work.
+  }
+  work(true);
+  for (std::thread& helper : helpers) helper.join();
+  if (failure) std::rethrow_exception(failure);
   return total;
 }
 

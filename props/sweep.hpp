@@ -37,7 +37,16 @@ struct SweepSubject {
   Truth truth = Truth::exact;
   bool bare = false;                 ///< judged without the attention factor
   std::optional<Contract> contract;  ///< also judged element by element
+  /// In place of the rope: the rows of a kernel's `encode`, pair k being the row's k-th frequency; exact
+  /// truth alone.
+  std::optional<Sinusoidal> sinusoid{};
+
+  [[nodiscard]] std::int64_t pairs() const;
 };
+/// Points of a position in a sweep of this encoding, and values of a position that it counts (a duplicated
+/// table has twice as many). Throws InputError for schemes that are not swept.
+[[nodiscard]] std::int64_t sweep_pairs(const Encoding& encoding);
+[[nodiscard]] std::int64_t sweep_values(const Encoding& encoding);
 
 /// What a sweep has seen; a monoid like the tally it holds.
 struct SweepTally {

@@ -30,6 +30,15 @@ const Bounds& Truths::bounds(const Contract& contract, const Rope& rope, std::in
   return bounds_.emplace(key, Bounds(contract, rope, seq_len)).first->second;
 }
 
+ExactRows& Truths::rows(const Sinusoidal& scheme) {
+  return rows_.try_emplace(to_string(Encoding(scheme)), scheme).first->second;
+}
+
+const Bounds& Truths::bounds(const Contract& contract, const Sinusoidal& scheme) {
+  const std::string key = fmt::format("{} {}", contract.title(), to_string(Encoding(scheme)));
+  return bounds_.try_emplace(key, contract, scheme).first->second;
+}
+
 void Truths::forget() {
   rows_.clear();
   bounds_.clear();

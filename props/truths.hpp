@@ -14,6 +14,9 @@ class Truths {
   /// Rows of A cos and A sin of the frequencies of `rope`; pairing, direction and head_dim do not matter.
   [[nodiscard]] ExactRows& rows(const Rope& rope, std::int64_t seq_len);
   [[nodiscard]] const Bounds& bounds(const Contract& contract, const Rope& rope, std::int64_t seq_len);
+  /// The same of the pairs of a sinusoid's rows.
+  [[nodiscard]] ExactRows& rows(const Sinusoidal& scheme);
+  [[nodiscard]] const Bounds& bounds(const Contract& contract, const Sinusoidal& scheme);
   /// Rows computed so far, each the work of one position.
   void forget();
 

@@ -84,11 +84,15 @@ Range parse_range(const std::string& text) {
   return {begin, end};
 }
 
-void check_sweepable(const Kernel& kernel, Operation operation, const Rope& rope, const Range& range) {
+void check_sweepable(const Kernel& kernel, Operation operation, const Encoding& encoding,
+                     const Range& range) {
   if (!kernel.unavailable.empty())
     throw Unavailable(fmt::format("kernel {} is unavailable: {}", kernel.name, kernel.unavailable));
   if (!kernel.offers(operation))
     throw InputError(fmt::format("kernel {} offers no {}", kernel.name, to_string(operation)));
+  const auto& schemes = kernel.capabilities.schemes;
+  if (std::find(schemes.begin(), schemes.end(), scheme_name(encoding)) == schemes.end())
+    throw InputError(fmt::format("kernel {} offers no {}", kernel.name, scheme_name(encoding)));
   if (range.end - 1 > kernel.capabilities.max_position) {
     throw InputError(
         fmt::format("kernel {} takes positions up to {}", kernel.name, kernel.capabilities.max_position));
@@ -96,12 +100,13 @@ void check_sweepable(const Kernel& kernel, Operation operation, const Rope& rope
   if (range.begin < 0 && !kernel.capabilities.negative_positions)
     throw InputError(fmt::format("kernel {} takes no negative positions", kernel.name));
   const auto& pairings = kernel.capabilities.pairings;
-  if (operation == Operation::rotate &&
-      std::find(pairings.begin(), pairings.end(), rope.pairing) == pairings.end()) {
-    throw InputError(fmt::format("kernel {} offers no {} pairing", kernel.name, to_string(rope.pairing)));
+  const Rope* rope = std::get_if<Rope>(&encoding);
+  if (operation == Operation::rotate && rope &&
+      std::find(pairings.begin(), pairings.end(), rope->pairing) == pairings.end()) {
+    throw InputError(fmt::format("kernel {} offers no {} pairing", kernel.name, to_string(rope->pairing)));
   }
   if (kernel.capabilities.declines) {
-    if (const auto reason = kernel.capabilities.declines(rope))
+    if (const auto reason = kernel.capabilities.declines(encoding))
       throw InputError(fmt::format("kernel {}: {}", kernel.name, *reason));
   }
 }

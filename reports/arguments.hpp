@@ -25,7 +25,7 @@ struct Unavailable : InputError {
 };
 
 /// Throws InputError where a kernel cannot be swept over these positions, Unavailable where it cannot run.
-void check_sweepable(const Kernel& kernel, Operation operation, const Rope& rope, const Range& range);
+void check_sweepable(const Kernel& kernel, Operation operation, const Encoding& encoding, const Range& range);
 
 /// f32, f64, f16, bf16. Throws InputError.
 [[nodiscard]] const Format& parse_format(const std::string& name);

@@ -100,6 +100,14 @@ TEST_F(Command, every_bad_input_is_one_line_and_exit_2_with_nothing_written) {
       {"table 'shaw(left=64,right=8)' --out a.npy", "--out"},
       {"table 'transformer_xl(dim=7)'", "even"},
       {"table 'transformer_xl(dim=8,clamp=0)'", "clamp"},
+      {"table 'learned(rows=8,dim=4)'", "learned"},
+      {"table 'sinusoidal(dim=8)' --out rows.npy", "--out"},
+      {"table 'sinusoidal(dim=8,layout=H,grid_rows=2,grid_columns=3)' --positions 6", "6"},
+      {"sweep 'learned(rows=8,dim=4)' --kernel scalar", "rope and sinusoidal"},
+      {"sweep 'sinusoidal(dim=8)' --kernel scalar --operation rotate", "encode"},
+      {"sweep 'sinusoidal(dim=8)' --kernel scalar/running --positions 0:4", "encode"},
+      {"sweep 'sinusoidal(dim=8,layout=H,grid_rows=2,grid_columns=3)' --kernel scalar --positions 0:7",
+       "0 to 5"},
       {"table llama-3.1-8b --positions 5:2", "reversed"},
       {"table llama-3.1-8b --positions 3:3", "empty"},
       {"table llama-3.1-8b --positions x", "x"},
@@ -823,6 +831,47 @@ TEST_F(Command, the_script_of_ci_jobs_gates_and_keeps_documents) {
   fs::copy_file(folder_ / "out/run.json", folder_ / "known.json");
   EXPECT_EQ(job("known.json", bad), 0);  // failures that are known do not stop
   EXPECT_EQ(job("", "--kernel none"), 2);
+}
+
+TEST_F(Command, sinusoidal_rows_are_printed_swept_and_verified) {
+  const Ended table = run("table 'sinusoidal(dim=8,base=10000)' --positions 1,131071 --digits 40 --json -");
+  ASSERT_EQ(table.status, 0) << table.err;
+  const json printed = json::parse(table.out);
+  ASSERT_EQ(printed.at("rows").size(), 2u);
+  ASSERT_EQ(printed.at("rows")[1].size(), 8u);
+  EXPECT_EQ(printed.at("rows")[0][1], "0.5403023058681397174009366074429766037323");
+  EXPECT_EQ(printed.at("rows")[1][0], "-0.5752416837547893711382536595391953918097");
+  EXPECT_NE(run("table 'sinusoidal(dim=9,layout=A)' --positions 3").out.find("zero"), std::string::npos);
+
+  // Every element of every position, in shards and whole to the same bytes; a grid too.
+  for (const auto& [encoding, length] : {std::pair{"sinusoidal(dim=31)", 5000},
+                                         {"sinusoidal(dim=16,layout=H,grid_rows=20,grid_columns=30)", 600}}) {
+    const std::string sweep =
+        fmt::format("sweep '{}' --kernel scalar --contract f32-angle --positions 0:{}", encoding, length);
+    ASSERT_EQ(run(sweep + " --json whole.json").status, 0);
+    const json whole = json::parse(read_file(folder_ / "whole.json"));
+    EXPECT_EQ(whole.at("operation"), "encode");
+    EXPECT_EQ(whole.at("measure"), "ulp");
+    EXPECT_EQ(whole.at("undecided"), 0);
+    EXPECT_EQ(whole.at("contract").at("broken"), 0);
+    EXPECT_EQ(whole.at("audit").at("kept"), true);
+    EXPECT_EQ(run(whole.at("replay").get<std::string>().substr(8)).status, 0);
+    for (int i = 0; i < 3; ++i)
+      ASSERT_EQ(run(fmt::format("{} --shard {}/3 --json part{}.json", sweep, i, i)).status, 0);
+    ASSERT_EQ(run("merge part2.json part0.json part1.json --json merged.json").status, 0);
+    EXPECT_EQ(without_timing(read_file(folder_ / "whole.json")),
+              without_timing(read_file(folder_ / "merged.json")));
+  }
+  const Ended simd = run("sweep 'sinusoidal(dim=64)' --kernel simd --positions 0:2000 --json -");
+  EXPECT_EQ(json::parse(simd.out).at("not_correctly_rounded"), 0) << simd.err;
+
+  for (const char* encoding : {"sinusoidal(dim=64,layout=A)", "learned(rows=1026,dim=64,offset=2)"}) {
+    const Ended verified =
+        run(fmt::format("verify --encoding '{}' --operation encode --cases 2 --kernel scalar --kernel simd "
+                        "--kernel cuda-host/phase --kernel cuda-host/textbook",
+                        encoding));
+    EXPECT_EQ(verified.status, 0) << verified.out << verified.err;
+  }
 }
 
 }  // namespace

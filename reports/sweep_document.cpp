@@ -31,9 +31,12 @@ ordered_json errors_of(const Errors& errors) {
           {"max_abs", number(errors.max_abs)}, {"sum_ulp_2_16", hex_of(errors.sum)}};
 }
 
+/// Cosines and sines are judged, in ulp; those of a rotation are components, in pair_ulp.
+bool is_of_entries(const std::string& operation) { return operation == "tables" || operation == "encode"; }
+
 /// The components of a rotated pair are a and b; in a tally they count as cos and sin.
 const char* name_of(Function function, const std::string& operation) {
-  if (operation != "tables") return function == Function::cos ? "a" : "b";
+  if (!is_of_entries(operation)) return function == Function::cos ? "a" : "b";
   return name_of(function);
 }
 
@@ -66,7 +69,7 @@ ordered_json replay_of(const SweepDocument& d) {
 }
 
 /// Rotations and sweeps against stored angles have none.
-bool has_position_error(const SweepDocument& d) { return d.operation == "tables" && d.truth != "angle"; }
+bool has_position_error(const SweepDocument& d) { return is_of_entries(d.operation) && d.truth != "angle"; }
 
 ordered_json worst_case_of(const SweepDocument& d) {
   if (!d.worst_case) return nullptr;
@@ -131,7 +134,7 @@ void check_consistent(const SweepDocument& d, const std::string& file) {
     if (is) refuse(file, fmt::format("{} cannot be of such a sweep", what));
   };
   const Encoding encoding = parse_encoding(d.encoding);
-  const std::int64_t pairs = std::get<Rope>(encoding).pairs();
+  const std::int64_t pairs = sweep_pairs(encoding);
   unsound(d.positions.begin < -kMaxPosition || d.positions.end > kMaxPosition + 1, "positions");
   const Range range =
       d.shard ? shard_of(d.positions.begin, d.positions.end, d.shard->index, d.shard->count) : d.positions;
@@ -140,7 +143,9 @@ void check_consistent(const SweepDocument& d, const std::string& file) {
   // A checkpoint holds a part of its range; everything else all of it.
   const auto most = static_cast<std::uint64_t>((range.end - range.begin) * pairs);
   unsound(tally.points > most, "points");
-  unsound(all.values != 2 * tally.points && all.values != 4 * tally.points, "values");
+  const std::uint64_t values =
+      tally.points / static_cast<std::uint64_t>(pairs) * static_cast<std::uint64_t>(sweep_values(encoding));
+  unsound(all.values != values && all.values != 2 * values, "values");
   for (const Errors& errors : tally.octaves) {
     unsound(errors.nan > errors.values || errors.undecided > errors.values ||
                 errors.not_correctly_rounded > errors.values,
@@ -186,7 +191,7 @@ std::string to_json(const SweepDocument& d) {
       {"positions", {{"begin", d.positions.begin}, {"end", d.positions.end}}},
       {"shard",
        d.shard ? ordered_json{{"index", d.shard->index}, {"count", d.shard->count}} : ordered_json(nullptr)},
-      {"measure", d.operation == "tables" ? "ulp" : "pair_ulp"},
+      {"measure", is_of_entries(d.operation) ? "ulp" : "pair_ulp"},
       {"points", tally.points},
       {"values", tally.all.values},
       {"max_ulp", number(tally.all.max_ulp)},
@@ -282,7 +287,7 @@ SweepDocument merge_sweeps(std::vector<SweepDocument> shards, const std::vector<
     if (!part.shard) refuse(files[i], "it is no shard but a whole sweep");
     const Range range =
         shard_of(part.positions.begin, part.positions.end, part.shard->index, part.shard->count);
-    const std::int64_t pairs = std::get<Rope>(parse_encoding(part.encoding)).pairs();
+    const std::int64_t pairs = sweep_pairs(parse_encoding(part.encoding));
     if (part.result.tally.points != static_cast<std::uint64_t>((range.end - range.begin) * pairs))
       refuse(files[i], "its points are not those of its shard");
     if (i == 0) {
@@ -322,7 +327,7 @@ int exit_status(const SweepDocument& d) {
 
 std::string to_text(const SweepDocument& d) {
   const Tally& tally = d.result.tally;
-  const char* unit = d.operation == "tables" ? "ulp" : "pair_ulp";
+  const char* unit = is_of_entries(d.operation) ? "ulp" : "pair_ulp";
   std::string text = fmt::format(
       "{}\n{} {}, {} of positions {}:{}{}, truth {}\n\n", d.encoding, d.kernel.empty() ? "table" : "kernel",
       d.kernel.empty() ? d.table : d.kernel, d.operation, d.positions.begin, d.positions.end,

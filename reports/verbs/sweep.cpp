@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "sextant/reference/error.hpp"
+#include "sextant/reference/sinusoidal.hpp"
 #include "sextant/reports/arguments.hpp"
 #include "sextant/reports/input.hpp"
 #include "sextant/reports/output.hpp"
@@ -21,8 +22,8 @@ namespace sextant {
 namespace {
 
 struct Options {
-  std::string encoding, positions, kernel, table, operation = "tables", truth = "exact", shard, contract,
-                                                  json, checkpoint;
+  std::string encoding, positions, kernel, table, operation, truth = "exact", shard, contract, json,
+                                                             checkpoint;
   std::string form, tensor, dtype;
   std::optional<std::int64_t> seq_len;
   bool bare = false;
@@ -86,7 +87,7 @@ SweepDocument run_segments(SweepDocument document, const SweepSubject& subject, 
           fmt::format("{}: is no checkpoint of this sweep; remove it or name another file", checkpoint));
     }
     const SweepDocument done = parse_sweep(text.substr(reached.size() + 1 + length), checkpoint);
-    const auto points_done = static_cast<std::uint64_t>((next - range.begin) * subject.rope.pairs());
+    const auto points_done = static_cast<std::uint64_t>((next - range.begin) * subject.pairs());
     if (done.result.tally.points != points_done || done.encoding != document.encoding) {
       throw InputError(
           fmt::format("{}: its parts do not fit together; remove it and sweep anew", checkpoint));
@@ -99,7 +100,7 @@ SweepDocument run_segments(SweepDocument document, const SweepSubject& subject, 
   Progress progress;
   const std::int64_t total = range.end - range.begin;
   // Segments of about a second, so that a checkpoint is never much older than it should be.
-  std::int64_t step = std::max<std::int64_t>(1, (std::int64_t{1} << 16) / subject.rope.pairs());
+  std::int64_t step = std::max<std::int64_t>(1, (std::int64_t{1} << 16) / subject.pairs());
   auto saved = std::chrono::steady_clock::now();
   while (next < range.end) {
     const auto started = std::chrono::steady_clock::now();
@@ -108,7 +109,9 @@ SweepDocument run_segments(SweepDocument document, const SweepSubject& subject, 
       progress.show(static_cast<std::size_t>(next - range.begin + done), static_cast<std::size_t>(total),
                     "positions");
     });
-    if ((subject.truth == Truth::exact || subject.truth == Truth::table) && !subject.bare) {
+    if (subject.sinusoid) {
+      document.audit += audit(*subject.sinusoid, next, stop);
+    } else if ((subject.truth == Truth::exact || subject.truth == Truth::table) && !subject.bare) {
       document.audit +=
           audit(Oracle(subject.rope, subject.seq_len, next, stop), subject.rope, subject.seq_len, next, stop);
     }
@@ -125,29 +128,52 @@ SweepDocument run_segments(SweepDocument document, const SweepSubject& subject, 
   return document;
 }
 
+/// Rows of sines and cosines: what a sweep of them does not know.
+void check_rows(const Options& options, const Sinusoidal& scheme, const Range& range) {
+  if (!options.operation.empty() && options.operation != to_string(Operation::encode))
+    throw InputError(fmt::format("--operation {}: a sinusoidal encoding is swept on encode",
+                                 options.operation.substr(0, 40)));
+  if (options.kernel.empty() || options.truth != "exact" || options.bare || options.search != 0)
+    throw InputError(
+        "a sweep of sinusoidal rows takes a kernel and --truth exact, neither --bare nor --search");
+  const PositionRange rows = positions_of(scheme);
+  if (!rows.holds(range.begin) || !rows.holds(range.end - 1))
+    throw InputError(fmt::format("--positions {}:{}: {} has rows at {} to {} only", range.begin, range.end,
+                                 to_string(Encoding(scheme)), rows.first, rows.last));
+}
+
 int run(const Options& options) {
   if (options.kernel.empty() == options.table.empty())
     throw InputError("sweep needs one of --kernel K and --table FILE.npy or .safetensors");
   const ResolvedEncoding resolved = resolve_encoding(options.encoding);
   print_warnings(resolved.warnings);
   SweepSubject subject;
-  subject.rope = rope_for("sweep", resolved.encoding);
-  const std::int64_t context = context_of(subject.rope, resolved.max_position);
+  (void)sweep_pairs(resolved.encoding);  // refuses other schemes
+  std::int64_t context = context_of(resolved.encoding, resolved.max_position);
+  if (const auto* sinusoid = std::get_if<Sinusoidal>(&resolved.encoding)) {
+    subject.sinusoid = *sinusoid;
+    context = std::min(context, positions_of(*sinusoid).last + 1);
+  } else {
+    subject.rope = std::get<Rope>(resolved.encoding);
+  }
   const Range whole = options.positions.empty() ? Range{0, context} : parse_range(options.positions);
   subject.seq_len = options.seq_len.value_or(std::max<std::int64_t>(whole.end, 1));
   if (subject.seq_len < 1 || subject.seq_len > kMaxPosition + 1)
     throw InputError(fmt::format("--seq-len {}: a length from 1 to 2^40 is needed", subject.seq_len));
   subject.truth = parse_truth(options.truth);
   subject.bare = options.bare;
-  const std::optional<Operation> operation = parse_operation(options.operation);
-  if (operation != Operation::tables && operation != Operation::rotate &&
+  if (subject.sinusoid) check_rows(options, *subject.sinusoid, whole);
+  const Operation usual = subject.sinusoid ? Operation::encode : Operation::tables;
+  const std::optional<Operation> operation =
+      options.operation.empty() ? usual : parse_operation(options.operation);
+  if (!subject.sinusoid && operation != Operation::tables && operation != Operation::rotate &&
       operation != Operation::rotate_with_tables) {
     throw InputError(
         fmt::format("--operation {}: tables, rotate or rotate_with_tables", options.operation.substr(0, 40)));
   }
   subject.operation = *operation;
   if (!options.contract.empty()) subject.contract = parse_contract(options.contract);
-  const bool rotates = subject.operation != Operation::tables;
+  const bool rotates = !subject.sinusoid && subject.operation != Operation::tables;
   const bool with_tables = subject.operation == Operation::rotate_with_tables;
   if (subject.truth == Truth::table && !with_tables)
     throw InputError(
@@ -189,7 +215,7 @@ int run(const Options& options) {
       throw InputError("--form, --tensor and --dtype are about a --table file");
     kernel = find_kernel(options.kernel);
     subject.kernel = &kernel;
-    check_sweepable(kernel, subject.operation, subject.rope, whole);
+    check_sweepable(kernel, subject.operation, resolved.encoding, whole);
     if (subject.truth == Truth::angle && !kernel.angles)
       throw InputError(fmt::format("kernel {} offers no angles: --truth exact or frequency", kernel.name));
     if ((subject.truth == Truth::frequency || subject.truth == Truth::angle) && !kernel.frequencies)
@@ -217,7 +243,7 @@ int run(const Options& options) {
   if (options.threads < 0 || options.threads > 1024)
     throw InputError(fmt::format("--threads {}: from 1 to 1024, or 0 for all cores", options.threads));
 
-  document.encoding = to_string(Encoding(subject.rope));
+  document.encoding = to_string(resolved.encoding);
   document.operation = std::string(to_string(subject.operation));
   document.truth = std::string(to_string(subject.truth));
   document.bare = subject.bare;
@@ -270,9 +296,10 @@ Action add_sweep_verb(CLI::App& app) {
   verb->add_option("--kernel", options->kernel, "the kernel whose tables or rotation are judged");
   verb->add_option("--table", options->table,
                    "or a file: .safetensors with cos and sin, or .npy; its first row is position A");
-  verb->add_option("--operation", options->operation,
-                   "tables, rotate, or rotate_with_tables (by correctly rounded tables)")
-      ->capture_default_str();
+  verb->add_option(
+      "--operation", options->operation,
+      "tables (default), rotate, or rotate_with_tables (by correctly rounded tables); encode, the "
+      "only one, for sinusoidal rows");
   verb->add_option("--truth", options->truth,
                    "exact; frequency or angle: the exact value for what the kernel stores; table: for the "
                    "tables it was given")
@@ -298,6 +325,7 @@ Action add_sweep_verb(CLI::App& app) {
       "Exit status: 0 measured, 1 NaN, undecided or beyond the contract, 2 bad usage or input, 3 the kernel "
       "cannot run here. Examples:\n"
       "  sextant sweep llama-3.1-8b --kernel scalar\n"
+      "  sextant sweep \"sinusoidal(dim=512)\" --kernel scalar --positions 0:131072\n"
       "  sextant sweep llama-3.1-8b --table cache.safetensors --positions 0:131072\n"
       "  sextant sweep llama-3.1-8b --kernel simd --positions 0:1048576 --shard 0/4 --json part0.json\n"
       "  mpirun -n 2 sextant sweep llama-3.1-8b --kernel simd --positions 0:1048576 (where built with MPI)");

@@ -13,6 +13,7 @@
 #include "sextant/reports/output.hpp"
 #include "sextant/reports/verbs/table_bias.hpp"
 #include "sextant/reports/verbs/table_relative.hpp"
+#include "sextant/reports/verbs/table_rows.hpp"
 #include "sextant/reports/verbs/verbs.hpp"
 
 namespace sextant {
@@ -74,24 +75,67 @@ std::optional<std::string> other_table(const Encoding& encoding, const TableRequ
   return relative_table(encoding, request, json);
 }
 
-int run(const Options& options) {
-  if (options.digits && !options.dtype.empty())
-    throw InputError("--digits and --dtype exclude each other: decimals, or values of a dtype");
-  const ResolvedEncoding resolved = resolve_encoding(options.encoding);
-  print_warnings(resolved.warnings);
-  TableRequest request;
+/// Positions, and digits or a format, as printed tables of any scheme ask for them.
+template <class Request>
+void read_values(const Options& options, Request& request) {
   request.positions = parse_positions(options.positions, kMaxPositions);
-  const std::int64_t longest = *std::max_element(request.positions.begin(), request.positions.end());
-  request.seq_len = options.seq_len.value_or(std::max<std::int64_t>(longest + 1, 1));
-  if (request.seq_len < 1 || request.seq_len > kMaxPosition + 1) {
-    throw InputError(fmt::format("--seq-len {}: a length from 1 to 2^40 is needed", request.seq_len));
-  }
   request.digits = options.digits.value_or(20);
   if (request.digits < 1 || request.digits > kMaxPrintedDigits) {
     throw InputError(
         fmt::format("--digits {}: from 1 to {} significant digits", request.digits, kMaxPrintedDigits));
   }
   if (!options.dtype.empty()) request.format = &parse_format(options.dtype);
+}
+
+/// `values` decimals for each of `rows` positions, named so in the complaint.
+template <class Request>
+void check_printable(const Request& request, std::int64_t values, std::string_view named) {
+  const auto rows = static_cast<std::int64_t>(request.positions.size());
+  const std::int64_t characters =
+      rows * values * (request.format ? 24 : static_cast<std::int64_t>(request.digits) + 12);
+  if (characters > kMaxPrintedCharacters) {
+    throw InputError(
+        fmt::format("{} positions of {} with {} digits are over 2^28 characters to print; ask for "
+                    "fewer, or --out FILE.npy",
+                    rows, named, request.digits));
+  }
+}
+
+int run_rows(const Options& options, const Sinusoidal& scheme) {
+  if (options.seq_len || options.bare || !options.out.empty())
+    throw InputError(
+        "rows of a sinusoidal encoding are printed, or written with --json; they take no --out, "
+        "--bare or --seq-len");
+  RowsRequest request;
+  request.scheme = scheme;
+  read_values(options, request);
+  check_printable(request, scheme.dim, fmt::format("{} columns", scheme.dim));
+  check_outputs({options.json}, {options.encoding});
+  Progress progress;
+  const PrintedRows printed = print_rows(request, [&](std::size_t done) {
+    if (done % 16 == 0) progress.show(done, request.positions.size(), "rows");
+  });
+  write_document(options.json.empty() ? "-" : options.json,
+                 options.json.empty() ? rows_text(request, printed) : rows_json(request, printed));
+  return 0;
+}
+
+int run(const Options& options) {
+  if (options.digits && !options.dtype.empty())
+    throw InputError("--digits and --dtype exclude each other: decimals, or values of a dtype");
+  const ResolvedEncoding resolved = resolve_encoding(options.encoding);
+  print_warnings(resolved.warnings);
+  if (const auto* scheme = std::get_if<Sinusoidal>(&resolved.encoding)) return run_rows(options, *scheme);
+  if (std::holds_alternative<Learned>(resolved.encoding))
+    throw InputError(fmt::format("table: the rows of {} are learned, not computed: there is nothing to print",
+                                 to_string(resolved.encoding)));
+  TableRequest request;
+  read_values(options, request);
+  const std::int64_t longest = *std::max_element(request.positions.begin(), request.positions.end());
+  request.seq_len = options.seq_len.value_or(std::max<std::int64_t>(longest + 1, 1));
+  if (request.seq_len < 1 || request.seq_len > kMaxPosition + 1) {
+    throw InputError(fmt::format("--seq-len {}: a length from 1 to 2^40 is needed", request.seq_len));
+  }
   check_outputs({options.json, options.out}, {options.encoding});
   if (const auto text = other_table(resolved.encoding, request, !options.json.empty())) {
     if (!options.out.empty() || options.bare || options.seq_len)
@@ -125,14 +169,7 @@ int run(const Options& options) {
                                     static_cast<std::size_t>(request.rope.pairs()), *rounded.format));
     if (options.json.empty()) return 0;
   }
-  const std::int64_t characters = rows * request.rope.pairs() * 2 *
-                                  (request.format ? 24 : static_cast<std::int64_t>(request.digits) + 12);
-  if (characters > kMaxPrintedCharacters) {
-    throw InputError(
-        fmt::format("{} positions of {} pairs with {} digits are over 2^28 characters to print; ask for "
-                    "fewer, or --out FILE.npy",
-                    rows, request.rope.pairs(), request.digits));
-  }
+  check_printable(request, 2 * request.rope.pairs(), fmt::format("{} pairs", request.rope.pairs()));
   const PrintedTable table = print_table(request, show);
   write_document(options.json.empty() ? "-" : options.json, options.json.empty()
                                                                 ? to_text(request.rope, request, table)
@@ -168,6 +205,7 @@ Action add_table_verb(CLI::App& app) {
       "cos and sin are printed bare; an exact zero prints 0. Examples:\n"
       "  sextant table llama-3.1-8b --positions 131071 --digits 40 --json -\n"
       "  sextant table \"rope(dim=128,theta=10000,scaling=yarn(factor=4,original=4096))\" --positions 0:4\n"
+      "  sextant table \"sinusoidal(dim=512)\" --positions 131071 --digits 40 --json -\n"
       "  sextant table gemma-3-4b#full_attention --positions 0:131072 --out table.safetensors");
   return [verb, options] { return verb->parsed() ? run(*options) : -1; };
 }
