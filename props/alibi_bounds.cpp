@@ -11,8 +11,9 @@
 //   angles computes in 32 bits or more; else |r| <= a. Of form sqrt, g~ = sqrt(n~) rounded, else g~ = n~:
 //   g~ = g (1 + r'), (1 + r') <= (1 + r)(1 + a) for sqrt, the root of a square being exact.
 // Product. |m~ g~ - m g| <= d = g (1 + r') e + m g r', then its rounding.
-// Falcon divides by sqrt(D) (1 + q), |q| <= a, q = 0 for a square: (d / sqrt(D) + |y| a) / (1 - a), then the
-//   quotient's rounding. Multiplying slopes by 1/sqrt(D) first, as vLLM does, rounds as often.
+// Falcon divides by sqrt(D) (1 + q), |q| <= a: (d / sqrt(D) + |y| a) / (1 - a), then the quotient's rounding.
+//   Multiplying slopes by 1/sqrt(D) first, as vLLM does, rounds as often. Where sqrt(D) is a power of two,
+//   nothing is rounded but a subnormal quotient.
 // Rounding to a format: e + max(a (|y| + e), h_a), and 0 where e is 0 and the format holds y: there nothing
 //   is rounded. Last, to the output's format, where that does not hold the arithmetic's.
 // Flushing. The slope, and the product, may each lose up to the least normal number.
@@ -148,9 +149,14 @@ double AlibiBounds::before_output(std::int64_t head, std::int64_t multiplier, co
   double error = rounded(g * (1 + r) * e + m * g * r, product, *arithmetic_);
   if (contract_.flushes) error += power_of_two(kFloat32.emin);
   if (alibi_.form == Alibi::Form::falcon) {
-    const double q = is_square(alibi_.head_dim) ? 0 : a;
-    const double quotient = (error * inverse_root_.value() + std::fabs(bias.value()) * q) / (1 - q);
-    error = rounded(quotient, bias, *arithmetic_);
+    const double y = std::fabs(bias.value());
+    int exponent = 0;
+    if (inverse_root_.lo == 0 && std::frexp(inverse_root_.hi, &exponent) == 0.5) {
+      error *= inverse_root_.hi;
+      if (y < power_of_two(arithmetic_->emin)) error += arithmetic_->least_subnormal() / 2;
+    } else {
+      error = rounded((error * inverse_root_.value() + y * a) / (1 - a), bias, *arithmetic_);
+    }
   }
   return error * kInflate;
 }

@@ -68,12 +68,13 @@ class Comparison {
  public:
   Comparison(const Trial& trial, std::int64_t shift) : c_(trial.c), shift_(shift) { measure_.unit = "abs"; }
 
-  /// The row of a head and query over the first `visible` keys.
-  [[nodiscard]] Row row(const Given& given, std::int64_t head, std::int64_t i, std::int64_t visible) const {
+  /// The row of a head and query over some keys.
+  [[nodiscard]] Row row(const Given& given, std::int64_t head, std::int64_t i,
+                        const std::vector<std::int64_t>& visible) const {
     Row row;
     const std::int64_t query = c_.positions[static_cast<std::size_t>(i)] + shift_;
     const std::int64_t last = c_.key_positions().back() + shift_;
-    for (std::int64_t j = 0; j < visible; ++j) {
+    for (const std::int64_t j : visible) {
       const std::int64_t key = c_.key_positions()[static_cast<std::size_t>(j)] + shift_;
       const std::int64_t n = multiplier(given.alibi.form, query, key, last);
       const Wide want = given.bounds.bias(head, n);
@@ -121,24 +122,29 @@ Outcome check(const Trial& trial) {
   }
   if (forms.size() < 2) return unsupported("offers one form of ALiBi alone: there is nothing to compare");
   Comparison comparison(trial, c.shift);
+  const auto key_at = [&](std::int64_t j) { return c.key_positions()[static_cast<std::size_t>(j)]; };
   for (std::int64_t h = 0; h < own.heads; ++h) {
     for (std::int64_t i = 0; i < c.tokens(); ++i) {
       const std::int64_t query = c.positions[static_cast<std::size_t>(i)];
-      const std::int64_t visible = query + 1;  // keys are at 0, 1, ..
-      const auto exact = [&](std::int64_t keys) {
+      std::vector<std::int64_t> all, visible;
+      for (std::int64_t j = 0; j < c.key_tokens(); ++j) {
+        all.push_back(j);
+        if (key_at(j) <= query) visible.push_back(j);
+      }
+      const auto exact = [&](const std::vector<std::int64_t>& keys) {
         std::vector<double> biases;
-        for (std::int64_t j = 0; j < keys; ++j)
-          biases.push_back(forms[0].bounds.bias(h, multiplier(Form::symmetric, query, j, 0)).value());
+        for (const std::int64_t j : keys)
+          biases.push_back(forms[0].bounds.bias(h, multiplier(Form::symmetric, query, key_at(j), 0)).value());
         return biases;
       };
       const Row first = comparison.row(forms[0], h, i, visible);
-      for (std::size_t f = 1; f < forms.size(); ++f)
+      for (std::size_t f = 1; f < forms.size() && !visible.empty(); ++f)
         comparison.judge(first, comparison.row(forms[f], h, i, visible), exact(visible), h, query, "weight");
       if (forms[0].alibi.form != Form::relative || forms[1].alibi.form != Form::symmetric) continue;
-      Row folded = comparison.row(forms[0], h, i, c.key_tokens());
+      Row folded = comparison.row(forms[0], h, i, all);
       for (double& bias : folded.biases) bias = -std::fabs(bias);
-      comparison.judge(folded, comparison.row(forms[1], h, i, c.key_tokens()), exact(c.key_tokens()), h,
-                       query, "weight without mask");
+      comparison.judge(folded, comparison.row(forms[1], h, i, all), exact(all), h, query,
+                       "weight without mask");
     }
   }
   return comparison.outcome();

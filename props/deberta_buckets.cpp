@@ -38,8 +38,9 @@ Law deberta_buckets() {
         space.negative_positions = deberta.buckets.has_value();  // an int32 holds the distance of v1 else
         space.keys = true;
         space.distances = distances_that_hurt(direction, deberta.max_position, draw);
-        space.max_shift = context;
-        space.max_position = std::min(space.max_position - context, direction.farthest / 2);
+        const std::int64_t reach = std::min(space.max_position, direction.farthest / 2);
+        space.max_shift = std::min(context, reach / 4);
+        space.max_position = reach - space.max_shift;
         return space;
       });
   law.check = check;

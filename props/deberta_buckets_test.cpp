@@ -10,10 +10,11 @@ namespace {
 const Deberta kBase{256, 512};
 
 TEST(deberta_buckets, kernel) {
-  expect_kept_by_all(deberta_buckets(), Operation::buckets,
-                     {Encoding(kBase), Encoding(Deberta{64, 512}), Encoding(Deberta{4, 4}),
-                      Encoding(Deberta{10, 7}), Encoding(Deberta{std::nullopt, 512})},
-                     20);
+  expect_kept_by_all(
+      deberta_buckets(), Operation::buckets,
+      {Encoding(kBase), Encoding(Deberta{64, 512}), Encoding(Deberta{4, 4}), Encoding(Deberta{10, 7}),
+       Encoding(Deberta{256, 130}), Encoding(Deberta{std::nullopt, 512})},
+      20);
 }
 
 TEST(deberta_buckets, teeth) {

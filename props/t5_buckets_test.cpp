@@ -81,6 +81,16 @@ TEST(t5_buckets, truth_tells_recipes_apart_to_the_distance) {
   EXPECT_EQ((List{rounded.begin(), rounded.begin() + 5}), (List{10, 11, 14, 15, 20}));
 }
 
+TEST(t5_buckets, truth_of_adding_before_truncating) {
+  // WavLM truncates the sum of the exact buckets and the logarithm's: in float32 that is right.
+  const T5 wavlm{320, 800, true};
+  const LogBuckets direction = log_buckets(wavlm);
+  for (std::int64_t r = 80; r < 2000; ++r) {
+    const float x = std::log(static_cast<float>(r) / 80.0F) / std::log(10.0F) * 80.0F;
+    EXPECT_EQ(std::min<std::int64_t>(159, static_cast<std::int64_t>(80.0F + x)), direction.of(r)) << r;
+  }
+}
+
 TEST(t5_buckets, teeth) {
   const Law law = t5_buckets();
   const auto caught = [&](const PairBucket& bucket, const T5& t5, const char* fault) {
@@ -127,7 +137,7 @@ TEST(t5_buckets, teeth) {
   caught(
       [](std::int64_t q, std::int64_t k) { return k >= q ? Recipe{kBoth}(q, k) : Recipe{kBoth}(q, k + 1); },
       kBoth, "a query's offset missing");
-  // float32 floor after e was added, as WavLM has it: one bucket early where the sum rounds up.
+  // The same order in 16 bits: one bucket early where the sum rounds up.
   const auto added_first = [](std::int64_t q, std::int64_t k) {
     const std::int64_t r = std::abs(q - k);
     const auto x = static_cast<float>(std::log(static_cast<double>(r) / 80) / std::log(10.0) * 80);

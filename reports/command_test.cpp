@@ -93,7 +93,14 @@ TEST_F(Command, every_bad_input_is_one_line_and_exit_2_with_nothing_written) {
       {"table llama-9", "llama-9"},
       {"table gemma-3-4b", "full_attention"},
       {"table bloom-560m", "ALiBi"},
-      {"table 'alibi(heads=12)'", "alibi"},
+      {"table 'alibi(heads=0)'", "heads"},
+      {"table 'alibi(heads=12)' --seq-len 9", "alibi"},
+      {"table 't5(buckets=0)'", "buckets"},
+      {"table 't5(max_distance=8)'", "max_distance=8"},
+      {"table 'deberta(buckets=256,max_position=129)'", "max_position=129"},
+      {"table 'deberta(buckets=256,max_position=131)' --positions 0,1000", "1000"},
+      {"table 't5()' --out t.npy", "t5"},
+      {"sweep 'alibi(heads=12)' --kernel scalar", "alibi"},
       {"table 'rope(dim=7,theta=10000)'", "even"},
       {"table 'nope()'", "no position"},
       {"table 'shaw(left=-1,right=8)'", "left"},
@@ -872,6 +879,28 @@ TEST_F(Command, sinusoidal_rows_are_printed_swept_and_verified) {
                         encoding));
     EXPECT_EQ(verified.status, 0) << verified.out << verified.err;
   }
+}
+
+TEST_F(Command, table_of_alibi_t5_and_deberta) {
+  const auto document = [&](const std::string& arguments) {
+    const Ended ended = run("table " + arguments + " --json -");
+    EXPECT_EQ(ended.status, 0) << ended.err;
+    return json::parse(ended.out);
+  };
+  const json alibi = document("'alibi(heads=12)' --positions 0:3 --digits 9");
+  EXPECT_EQ(alibi.at("slopes").size(), 12u);
+  EXPECT_EQ(alibi.at("slopes")[8], "0.707106781");
+  EXPECT_EQ(alibi.at("digits"), 9);
+  EXPECT_EQ(document("'alibi(heads=12)' --dtype bf16").at("slopes")[8], "0.70703125");
+  const json t5 = document("'t5(buckets=32,max_distance=128,bidirectional=true)' --positions -128:129");
+  EXPECT_EQ(t5.at("buckets").size(), 257u);
+  EXPECT_EQ(t5.at("buckets")[128 - 91], 15);
+  EXPECT_EQ(t5.at("buckets")[128 + 8], 24);
+  EXPECT_EQ(t5.at("distance"), "key - query");
+  const json deberta = document("'deberta(buckets=256,max_position=512)' --positions 200,511,-512");
+  EXPECT_EQ(deberta.at("buckets"), (std::vector<int>{169, 255, -256}));
+  EXPECT_EQ(deberta.at("distance"), "query - key");
+  EXPECT_NE(run("table 'alibi(heads=6)'").out.find("head    5  0.125"), std::string::npos);
 }
 
 }  // namespace

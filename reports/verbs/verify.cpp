@@ -87,7 +87,7 @@ void keep_operations(const std::vector<std::string>& names, std::vector<Law>& la
     if (!operation)
       throw InputError(fmt::format(
           "unknown operation \"{}\": frequencies, tables, rotate, rotate_with_tables, rotate_backward, "
-          "attention, angles or sequence",
+          "encode, bias, buckets, relative, attention, angles or sequence",
           name.substr(0, 40)));
     operations.push_back(*operation);
   }
