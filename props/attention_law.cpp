@@ -30,11 +30,15 @@ QueryTruth query_truth(const std::vector<Wide>& scores, const std::vector<double
   QueryTruth truth;
   const auto below = [](const Wide& a, const Wide& b) { return (a - b).value() < 0; };
   const Wide top = *std::max_element(scores.begin(), scores.end(), below);
-  double sum = 0;
-  for (const Wide& score : scores) sum += truth.weights.emplace_back(std::exp((score - top).value()));
+  double sum = 0, spread = 0;
+  for (const Wide& score : scores) {
+    const double depth = (score - top).value();
+    spread = std::max(spread, -depth);
+    sum += truth.weights.emplace_back(std::exp(depth));
+  }
   for (double& weight : truth.weights) weight /= sum;
   truth.bound = attention_bound(static_cast<std::int64_t>(scores.size()) * value_terms,
-                                *std::max_element(bounds.begin(), bounds.end()));
+                                *std::max_element(bounds.begin(), bounds.end()), spread);
   return truth;
 }
 

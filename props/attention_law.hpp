@@ -32,8 +32,8 @@ template <class Real>
 /// Truth and its bounds are formed in double-doubles and doubles, and so are limits, which this factor
 /// inflates for it. With n keys and D the worst bound of a score: magnitudes are sums of some hundred terms,
 /// right to 2^-44; a score is within 2^-51 of its magnitude, of which its bound is at least 2^-23; a weight's
-/// exponent errs by 745 * 2^-53 < 2^-43, exp by 2^-52, their sum and quotient by (n + 1) 2^-53, where the
-/// relative bound is above 2 * 104 u > 2^-17 and above 2 n u.
+/// exponent x errs by x 2^-53, x < 746, exp by 2^-52, their sum and quotient by (n + 1) 2^-53, where the
+/// relative bound is above (2 min(x, 104) + 4 + 3 n) u.
 inline constexpr double kTruthInflate = 1 + 0x1p-25;
 
 /// The exact softmax of one query, and how far a kernel's out may be from it.

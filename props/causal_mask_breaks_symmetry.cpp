@@ -58,7 +58,7 @@ Outcome check(const Trial& trial) {
   for (std::int64_t s = 0; s < q.tokens; ++s) {
     const std::int64_t seen = s + past + 1;
     const double share = 1 / static_cast<double>(seen);
-    const AttentionBound bound = attention_bound(seen, 0);
+    const AttentionBound bound = attention_bound(seen, 0, 0);
     const double limit = (share * bound.relative + bound.absolute_per_value + bound.absolute) * kTruthInflate;
     for (std::int64_t b = 0; b < q.batch; ++b) {
       for (std::int64_t h = 0; h < q.heads; ++h) {

@@ -504,19 +504,19 @@ double Bounds::rotation_error(double rotation_a, double rotation_b, double norm)
 // Attention. With g_n = n u / (1 - n u): fl(<q,k>) errs by g_D sum |q_c k_c| (Higham, Accuracy and Stability
 // 2nd ed., (3.5)), the product with the rounded scale by (1+u)^2 more, subnormal products by D h:
 // logit_bound. Weights: p~_j = e^(l~_j - l~_max (1+r)) (1 + 2u) / sum~; the shift by l~_max cancels but for
-// its rounding |r| <= u relative to |l~_j - l~_max|, which matters only while e^(l_j - l_max) is not
-// negligible: x e^-x <= 1/e, so that an error u x in the exponent of e^-x moves it by at most u/e relative to
-// the largest weight, and is bounded by treating x as at most 104 (below which e^-x underflows float32): u *
-// 104 in the exponent, absolutely. With D the worst logit error: every unnormalised weight is right to the
-// factor e^(+-(D + 104 u)) (1 + 2u) and 2h; numerator and sum share the bound, the sum adds g_n, the division
-// u, the products and the accumulation g_(n+1): |out~ - out| <= sum_j p_j |v_j| relative + absolute_per_value
-// sum_j |v_j| + absolute (h for each product p_j v_j that underflows), relative = e^(2 (D + 104 u)) (1+2u)/(1-2u) (1 + g_n)/(1 - g_n) (1+u)(1 + g_(n+1)) - 1.
-AttentionBound attention_bound(std::int64_t keys, double worst_logit_error) {
+// its rounding |r| <= u relative to x = |l~_j - l~_max|, an error u x in the exponent of e^-x. With D the
+// worst logit error, x is at most the spread of the exact logits + 2 D, and beyond 104 e^-x underflows
+// float32: X = min(spread + 2 D, 104). So every unnormalised weight is right to the factor e^(+-(D + X u)) (1
+// + 2u) and 2h; numerator and sum share the bound, the sum adds g_n, the division u, the products and the
+// accumulation g_(n+1): |out~ - out| <= sum_j p_j |v_j| relative + absolute_per_value sum_j |v_j| + absolute
+// (h for each product p_j v_j that underflows), relative = e^(2 (D + X u)) (1+2u)/(1-2u) (1 + g_n)/(1 - g_n)
+// (1+u)(1 + g_(n+1)) - 1.
+AttentionBound attention_bound(std::int64_t keys, double worst_logit_error, double spread) {
   const double n = static_cast<double>(keys);
   const auto gamma = [](double k) { return k * kUnit / (1 - k * kUnit); };
-  const double exponent = 2 * (worst_logit_error + 104 * kUnit);
-  const double factor = std::exp(exponent) * (1 + 2 * kUnit) / (1 - 2 * kUnit) * (1 + gamma(n)) /
-                        (1 - gamma(n)) * (1 + kUnit) * (1 + gamma(n + 1));
+  const double shift = std::min(spread + 2 * worst_logit_error, 104.0) * kUnit;
+  const double factor = std::exp(2 * (worst_logit_error + shift)) * (1 + 2 * kUnit) / (1 - 2 * kUnit) *
+                        (1 + gamma(n)) / (1 - gamma(n)) * (1 + kUnit) * (1 + gamma(n + 1));
   return {(factor - 1) * kInflate, 8 * kHalfSubnormal, n * kHalfSubnormal};
 }
 

@@ -148,7 +148,8 @@ struct AttentionBound {
   double absolute_per_value = 0;
   double absolute = 0;  ///< products of weights and values that underflow
 };
-[[nodiscard]] AttentionBound attention_bound(std::int64_t keys, double worst_logit_error);
+/// `spread` is how far the exact logits lie below their largest.
+[[nodiscard]] AttentionBound attention_bound(std::int64_t keys, double worst_logit_error, double spread);
 /// |fl(scale * fl(<q,k>)) - scale <q,k>| given sum |q_c k_c|.
 [[nodiscard]] double logit_bound(std::int64_t channels, double scale, double sum_of_magnitudes);
 
