@@ -16,9 +16,13 @@
 
 #include "sextant/fixtures/element.hpp"
 #include "sextant/fixtures/layout.hpp"
+#include "sextant/props/alibi_bounds.hpp"
 #include "sextant/props/call.hpp"
+#include "sextant/props/encode_law.hpp"
 #include "sextant/props/guarded.hpp"
+#include "sextant/reference/alibi.hpp"
 #include "sextant/reference/rope.hpp"
+#include "sextant/reference/transformer_xl.hpp"
 
 namespace sextant {
 namespace {
@@ -543,6 +547,45 @@ void differences(const Task& task, const std::vector<Output>& got, const std::ve
   }
 }
 
+/// Rows for the same positions, as the laws of encode compare them; transformer_xl's are those of a
+/// sinusoidal encoding at clamped distances.
+void same_rows(const Trial& trial, const Task& task, const Output& got, const Output& want,
+               Measure& measure) {
+  Case c = task.c;
+  if (const auto* xl = std::get_if<TransformerXl>(&*task.c.encoding)) {
+    for (std::int64_t& distance : c.positions) distance = clamped_distance(*xl, distance);
+    c.encoding = sinusoids_of(*xl);
+  }
+  SameRows rows({c, task.operation, trial.kernel, trial.contract, trial.truths});
+  for (std::size_t s = 0; s < c.positions.size(); ++s) {
+    const std::size_t first = s * static_cast<std::size_t>(want.width);
+    rows.judge(c.positions[s], got.values.data() + first, want.values.data() + first);
+  }
+  measure += std::move(rows).measure();
+}
+
+/// Biases of ALiBi within twice the contract's bound, T5's as they are in the table.
+void same_biases(const Trial& trial, const Task& task, const std::vector<Output>& got,
+                 const std::vector<Output>& want, Measure& measure) {
+  const auto* alibi = std::get_if<Alibi>(&*task.c.encoding);
+  if (!alibi) return same_bits(task, got, want, measure);
+  if (measure.unit.empty()) measure.unit = "abs";
+  const AlibiBounds bounds(trial.contract, *alibi);
+  const std::vector<std::int64_t>& keys = task.c.key_positions();
+  std::size_t at = 0;
+  for (std::int64_t h = 0; h < alibi->heads; ++h) {
+    for (const std::int64_t query : task.c.positions) {
+      for (const std::int64_t key : keys) {
+        const std::int64_t n = multiplier(alibi->form, query, key, keys.back());
+        const float ours = got[0].values[at], theirs = want[0].values[at];
+        ++at;
+        const double error = ours == theirs ? 0 : std::fabs(double{ours} - double{theirs});
+        measure.take(error, 2 * bounds(h, n, bounds.bias(h, n)), {query, h, "bias", ours, theirs});
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void give_tables(Task& task, std::int64_t rows, std::int64_t pairs) {
@@ -673,7 +716,10 @@ void same_bits(const Task& task, const std::vector<Output>& got, const std::vect
 
 void agree(const Trial& trial, const Task& task, const std::vector<Output>& got,
            const std::vector<Output>& want, Measure& measure) {
-  if (trial.contract.bits_exact) return same_bits(task, got, want, measure);
+  if (trial.contract.bits_exact || task.operation == Operation::buckets)
+    return same_bits(task, got, want, measure);
+  if (task.operation == Operation::encode) return same_rows(trial, task, got[0], want[0], measure);
+  if (task.operation == Operation::bias) return same_biases(trial, task, got, want, measure);
   if (measure.unit.empty()) measure.unit = "abs";
   std::vector<std::vector<double>> limits(want.size());
   differences(task, got, want, measure, [&](std::size_t o, std::size_t i, const Witness& where) {
@@ -705,7 +751,12 @@ std::optional<CaseSpace> behaviour_space(const std::optional<Encoding>& encoding
     space.keys = false;
     space.max_position = few.rows - few.offset - 1;
   }
-  if (std::holds_alternative<Sinusoidal>(*encoding)) space.keys = false;
+  if (const auto* sinusoidal = std::get_if<Sinusoidal>(&*encoding)) {
+    const PositionRange rows = positions_of(*sinusoidal);
+    space.keys = false;
+    space.negative_positions = rows.first < 0;
+    space.max_position = std::min(space.max_position, rows.last);
+  }
   if (std::holds_alternative<Shaw>(*encoding) || std::holds_alternative<TransformerXl>(*encoding)) {
     // Tokens of `relative` stand where they are; query and key heads are as many.
     space.consecutive = true;

@@ -7,12 +7,30 @@
 
 namespace sextant {
 
+/// An encoding of each scheme but RoPE.
+[[nodiscard]] inline const Encodings& other_schemes() {
+  static const Encodings all = {
+      parse_encoding("sinusoidal(dim=18,layout=A)"),
+      parse_encoding("sinusoidal(dim=16,layout=G,grid_columns=100000)"),
+      parse_encoding("learned(rows=40,dim=7,offset=2)"),
+      parse_encoding("shaw(left=4,right=2)"),
+      parse_encoding("transformer_xl(dim=8,clamp=100)"),
+      parse_encoding("transformer_xl(dim=8,form=conformer)"),
+      parse_encoding("t5(buckets=32,max_distance=128,bidirectional=true)"),
+      parse_encoding("deberta(buckets=256,max_position=512)"),
+      parse_encoding("alibi(heads=5,form=last_key)"),
+  };
+  return all;
+}
+
 /// The textbook kernel keeps the law, and so does every other kernel of ours that can run here, with its
 /// claim about bits and without.
 inline void expect_conduct(const Law& law) {
   expect_kept(law);
-  const std::vector<Rope> some = {rope_of("rope(head_dim=24,dim=12,theta=500000,pairing=interleaved)"),
-                                  rope_of("rope(dim=36,theta=10000)")};
+  expect_kept(law, other_schemes());
+  Encodings some = other_schemes();
+  some.push_back(rope_of("rope(head_dim=24,dim=12,theta=500000,pairing=interleaved)"));
+  some.push_back(rope_of("rope(dim=36,theta=10000)"));
   for (const Kernel& kernel : own_kernels()) {
     if (!kernel.unavailable.empty()) continue;
     for (const Operation operation : law.operations) {

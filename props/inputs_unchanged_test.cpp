@@ -18,6 +18,16 @@ TEST(inputs_unchanged, teeth) {
   };
   expect_caught(inputs_unchanged(), Operation::rotate_with_tables, faulty, law_encodings(),
                 "a table changed");
+  faulty.encode = [right = faulty.encode](const EncodeCall& call) {
+    right(call);
+    if (call.table) call.table.as<float>()[0] += 1;
+  };
+  expect_caught(inputs_unchanged(), Operation::encode, faulty, other_schemes(), "a learned table changed");
+  faulty.relative = [right = faulty.relative](const RelativeCall& call) {
+    right(call);
+    call.v.as<float>()[0] += 1;
+  };
+  expect_caught(inputs_unchanged(), Operation::relative, faulty, other_schemes(), "a value changed");
   faulty.attention = [right = faulty.attention](const AttentionCall& call) {
     right(call);
     call.k.as<float>()[0] += 1;

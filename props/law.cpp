@@ -117,6 +117,8 @@ std::optional<std::string> why_not(const Kernel& kernel, Operation operation, co
                            operation == Operation::rotate_backward;
   if (moves_heads && c.layout && !holds(can.layouts, *c.layout))
     return fmt::format("offers no layout {}", to_string(*c.layout));
+  if (c.encoding && !concerns(operation, *c.encoding))
+    return fmt::format("{} has no operation {}", scheme_name(*c.encoding), to_string(operation));
   if (c.encoding && !holds(can.schemes, std::string(scheme_name(*c.encoding))))
     return fmt::format("offers no {}", scheme_name(*c.encoding));
   std::vector<std::int64_t> positions = c.positions;

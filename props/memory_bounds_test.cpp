@@ -28,6 +28,28 @@ TEST(memory_bounds, teeth) {
     if (before > 0) call.inv_freq.as<float>()[0] += before;
   };
   expect_caught(law, Operation::frequencies, faulty, law_encodings(), "an output added to");
+  faulty.encode = [right = faulty.encode](EncodeCall call) {
+    --call.positions.shape[0];
+    --call.rows.shape[0];
+    if (call.rows.shape[0] > 0) right(call);
+  };
+  expect_caught(law, Operation::encode, faulty, other_schemes(), "the last row never written");
+  faulty.bias = [right = faulty.bias](const BiasCall& call) {
+    right(call);
+    call.bias.as<float>()[call.bias.elements()] = 0;
+  };
+  expect_caught(law, Operation::bias, faulty, other_schemes(), "a float past the end");
+  faulty.buckets = [right = faulty.buckets](const BucketsCall& call) {
+    right(call);
+    call.buckets.as<std::int32_t>()[-1] = 0;
+  };
+  expect_caught(law, Operation::buckets, faulty, other_schemes(), "a bucket before the beginning");
+  faulty.relative = [right = faulty.relative](const RelativeCall& call) {
+    const float before = call.out.as<float>()[0];
+    right(call);
+    if (before > 0) call.out.as<float>()[0] += before;
+  };
+  expect_caught(law, Operation::relative, faulty, other_schemes(), "an output added to");
   faulty.attention = [right = faulty.attention](const AttentionCall& call) {
     right(call);
     call.out.as<float>()[call.out.elements() + 63] = 0;

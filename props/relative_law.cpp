@@ -10,16 +10,16 @@
 
 namespace sextant {
 
-std::int64_t LearnedTable::row_size() const {
+std::int64_t DrawnTable::row_size() const {
   return std::accumulate(shape.begin() + 1, shape.end(), std::int64_t{1}, std::multiplies<>());
 }
 
-const float* LearnedTable::row(std::int64_t row, std::int64_t head) const {
+const float* DrawnTable::row(std::int64_t row, std::int64_t head) const {
   return values.data() + row * row_size() + (shape.size() == 3 ? head * shape.back() : 0);
 }
 
-LearnedTable drawn_table(const Case& c, int stream, std::vector<std::int64_t> shape) {
-  LearnedTable table{std::move(shape), {}};
+DrawnTable drawn_table(const Case& c, int stream, std::vector<std::int64_t> shape) {
+  DrawnTable table{std::move(shape), {}};
   const std::int64_t count = table.shape.front() * table.row_size();
   for (std::int64_t i = 0; i < count; ++i)
     table.values.push_back(input_element(c, stream, i, table.shape.back()));
@@ -41,7 +41,7 @@ RelativeOutputs run_relative(const Kernel& kernel, const Encoding& encoding, con
   };
   std::deque<Guarded> store;
   std::vector<Tensor> tables;
-  for (const LearnedTable& table : in.tables) {
+  for (const DrawnTable& table : in.tables) {
     Tensor view =
         dense(store.emplace_back(table.values).data(), DType::f32, table.shape.front(), table.shape.back());
     if (table.shape.size() == 3)

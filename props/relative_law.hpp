@@ -11,7 +11,7 @@
 namespace sextant {
 
 /// A learned table of a case, from a stream of its own.
-struct LearnedTable {
+struct DrawnTable {
   std::vector<std::int64_t> shape;
   std::vector<float> values;
 
@@ -32,11 +32,11 @@ struct LearnedTable {
     return result;
   }
 };
-[[nodiscard]] LearnedTable drawn_table(const Case& c, int stream, std::vector<std::int64_t> shape);
+[[nodiscard]] DrawnTable drawn_table(const Case& c, int stream, std::vector<std::int64_t> shape);
 
 struct RelativeInputs {
   Heads q, k, v;
-  std::vector<LearnedTable> tables;
+  std::vector<DrawnTable> tables;
   double scale;
 };
 /// q, k and v of a case, 1/sqrt(D); queries are the last of the keys.

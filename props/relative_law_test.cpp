@@ -7,7 +7,7 @@
 namespace sextant {
 namespace {
 
-Rows<Mpfr> rows_of(const LearnedTable& table) { return table.rows<Mpfr>(0); }
+Rows<Mpfr> rows_of(const DrawnTable& table) { return table.rows<Mpfr>(0); }
 
 TEST(relative_law, the_truth_is_that_of_mpfr_far_within_what_limits_are_inflated_for) {
   const WorkingDigits scope(60);

@@ -33,6 +33,17 @@ TEST(repeatability, teeth) {
   };
   expect_caught(law, Operation::frequencies, faulty, law_encodings(), "one call in three is one bit off");
 
+  faulty.bias = [&, right = faulty.bias](const BiasCall& call) {
+    right(call);
+    if (++calls % 2 == 0) nudge(call.bias);
+  };
+  expect_caught(law, Operation::bias, faulty, other_schemes(), "every other call is one bit off");
+  faulty.relative = [&, right = faulty.relative](const RelativeCall& call) {
+    right(call);
+    if (++calls % 2 == 0) nudge(call.out);
+  };
+  expect_caught(law, Operation::relative, faulty, other_schemes(), "every other call is one bit off");
+
   // It binds kernels that claim no bits too.
   Kernel humble = rotating_with([&](const RotateCall& call) {
     if (++calls % 2 == 0) nudge(call.q_out);

@@ -6,7 +6,7 @@
 namespace sextant {
 
 /// A grade, and the law that shows it: on the example it fails for a kernel of another kind.
-struct Grade {
+struct SchemeGrade {
   std::string verdict;  ///< yes, no, or under which condition
   std::string law;
 };
@@ -14,10 +14,10 @@ struct Grade {
 struct Scheme {
   std::string id;  ///< scheme_name() or scaling_name()
   std::string title;
-  std::string example;  ///< text form
-  Grade relative;       ///< scores depend on key - query alone
-  Grade extrapolating;  ///< defined past the trained length with the same parameters
-  Grade cache_safe;     ///< what is cached for a key never changes as the sequence grows
+  std::string example;        ///< text form
+  SchemeGrade relative;       ///< scores depend on key - query alone
+  SchemeGrade extrapolating;  ///< defined past the trained length with the same parameters
+  SchemeGrade cache_safe;     ///< what is cached for a key never changes as the sequence grows
 };
 
 /// All schemes, RoPE's scalings among them, in the order in which they are listed.

@@ -24,7 +24,7 @@ TEST(schemes, every_alternative_of_an_encoding_is_listed_once) {
 // A cell names a law that speaks of the scheme.
 TEST(schemes, every_grade_is_shown_by_a_law) {
   for (const Scheme& scheme : schemes()) {
-    for (const Grade& grade : {scheme.relative, scheme.extrapolating, scheme.cache_safe}) {
+    for (const SchemeGrade& grade : {scheme.relative, scheme.extrapolating, scheme.cache_safe}) {
       EXPECT_FALSE(grade.verdict.empty());
       EXPECT_TRUE(find_law(grade.law).space(parse_encoding(scheme.example), 4096, 0))
           << scheme.id << ": " << grade.law;

@@ -94,7 +94,9 @@ Outcome check(const Trial& trial) {
   for (std::int64_t s = 0; s < c.tokens(); ++s) add([&](Part& p) { p.tokens = {s, 1}; });
   for (std::int64_t count = 0; count < c.tokens(); count += count == 0 ? 1 : 2)
     add([&](Part& p) { p.tokens = {c.tokens() - count, count}; });
-  for (std::int64_t j = 0; keyed && j < c.key_tokens(); ++j) add([&](Part& p) { p.kv_heads = {j, 1}; });
+  // The last key stays: a form of ALiBi counts from it.
+  for (std::int64_t j = 1; keyed && j < c.key_tokens(); ++j)
+    add([&](Part& p) { p.kv_heads = {j, c.key_tokens() - j}; });
   if (!of_rows(task.operation) && !keyed) {
     for (std::int64_t b = 0; b < c.batch; ++b) add([&](Part& p) { p.batch = {b, 1}; });
     add([&](Part& p) { p.batch = {0, 0}; });

@@ -29,6 +29,23 @@ TEST(shapes, teeth) {
   };
   expect_caught(law, Operation::tables, faulty, law_encodings(), "one row differs from several");
 
+  faulty.encode = [right = faulty.encode](const EncodeCall& call) {
+    right(call);
+    if (call.positions.dim(0) == 1) call.rows.as<float>()[0] += 0.125F;
+  };
+  expect_caught(law, Operation::encode, faulty, other_schemes(), "one row differs from several");
+  faulty.bias = [right = faulty.bias](const BiasCall& call) {
+    right(call);
+    const std::int64_t keys = call.key_positions.dim(0);
+    if (keys % 2 == 1 && call.query_positions.dim(0) > 0) call.bias.as<float>()[keys - 1] += 1;
+  };
+  expect_caught(law, Operation::bias, faulty, other_schemes(), "an odd last key rounded differently");
+  faulty.buckets = [right = faulty.buckets](const BucketsCall& call) {
+    right(call);
+    if (call.query_positions.dim(0) == 1) ++call.buckets.as<std::int32_t>()[0];
+  };
+  expect_caught(law, Operation::buckets, faulty, other_schemes(), "one query differs from several");
+
   // Refusing empty calls is allowed.
   Kernel careful = scalar_kernel();
   careful.rotate = [right = careful.rotate](const RotateCall& call) {

@@ -36,7 +36,7 @@ Outcome check(const Trial& trial) {
       const Wide& cos = row.cos[static_cast<std::size_t>(i)];
       const Wide& sin = row.sin[static_cast<std::size_t>(i)];
       const PairBound at = bounds.pair(i, clamped, cos.value(), sin.value());
-      const SinusoidColumns columns = sinusoid_columns(scheme, i);
+      const SinusoidColumns columns = sinusoid_columns(sinusoids_of(scheme), i);
       const auto judge = [&](std::int64_t column, const Wide& want, double entry, const Wide& partner,
                              const char* function) {
         const ElementBound bound = bounds.table_entry(at, entry, want.value(), partner.value());
@@ -45,8 +45,8 @@ Outcome check(const Trial& trial) {
         const double error = std::isfinite(value) ? std::fabs((Wide(value) - want).value()) : INFINITY;
         measure.take(error, bound.absolute, {distance, i, function, value, want.value()});
       };
-      judge(columns.sin, sin, at.sin, cos, "sin");
-      judge(columns.cos, cos, at.cos, sin, "cos");
+      judge(columns.sine, sin, at.sin, cos, "sin");
+      judge(columns.cosine, cos, at.cos, sin, "cos");
     }
   }
   return judged(std::move(measure));

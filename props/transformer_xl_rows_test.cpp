@@ -21,14 +21,14 @@ TEST(transformer_xl_rows, truth) {
       const ExactRow row = exact.take(clamped_distance(scheme, distance));
       const auto want = transformer_xl_sinusoids<Interval>(scheme, distance);
       for (std::int64_t i = 0; i < scheme.dim / 2; ++i) {
-        const SinusoidColumns columns = sinusoid_columns(scheme, i);
+        const SinusoidColumns columns = sinusoid_columns(sinusoids_of(scheme), i);
         const auto near = [&](const Wide& got, std::int64_t column) {
           const Interval& enclosed = want[static_cast<std::size_t>(column)];
           const Mpfr value = Mpfr(got.hi) + Mpfr(got.lo), slack(ExactRows::kRowError);
           return value + slack >= lower(enclosed) && value - slack <= upper(enclosed);
         };
-        EXPECT_TRUE(near(row.sin[static_cast<std::size_t>(i)], columns.sin));
-        EXPECT_TRUE(near(row.cos[static_cast<std::size_t>(i)], columns.cos));
+        EXPECT_TRUE(near(row.sin[static_cast<std::size_t>(i)], columns.sine));
+        EXPECT_TRUE(near(row.cos[static_cast<std::size_t>(i)], columns.cosine));
       }
     }
   }

@@ -7,6 +7,7 @@
 
 #include "sextant/reference/attention.hpp"
 #include "sextant/reference/encoding.hpp"
+#include "sextant/reference/sinusoidal.hpp"
 
 namespace sextant {
 
@@ -36,13 +37,14 @@ namespace sextant {
   return rope;
 }
 
-/// The columns of pair i in a row of sinusoids: sines, then cosines, in XLNet; interleaved in the conformer.
-struct SinusoidColumns {
-  std::int64_t sin, cos;
-};
-[[nodiscard]] constexpr SinusoidColumns sinusoid_columns(const TransformerXl& scheme, std::int64_t pair) {
-  if (scheme.form == TransformerXl::Form::conformer) return {2 * pair, 2 * pair + 1};
-  return {pair, scheme.dim / 2 + pair};
+/// The sinusoidal encoding whose row at a clamped distance the scheme projects: sines, then cosines, in
+/// XLNet; interleaved in the conformer.
+[[nodiscard]] inline Sinusoidal sinusoids_of(const TransformerXl& scheme) {
+  Sinusoidal sinusoids;
+  sinusoids.dim = scheme.dim;
+  sinusoids.layout =
+      scheme.form == TransformerXl::Form::xlnet ? Sinusoidal::Layout::B : Sinusoidal::Layout::C;
+  return sinusoids;
 }
 
 /// The row [dim] that the scheme projects for a distance query - key: sin and cos of rel w_i, rel clamped.
@@ -55,9 +57,9 @@ template <class Real>
   for (std::int64_t i = 0; i < scheme.dim / 2; ++i) {
     const Real exponent = Real(-2 * i) / Real(scheme.dim);
     const Real angle = Real(clamped_distance(scheme, distance)) * Real(pow(Real(10000), exponent));
-    const SinusoidColumns columns = sinusoid_columns(scheme, i);
-    row[static_cast<std::size_t>(columns.sin)] = Real(sin(angle));
-    row[static_cast<std::size_t>(columns.cos)] = Real(cos(angle));
+    const SinusoidColumns columns = sinusoid_columns(sinusoids_of(scheme), i);
+    row[static_cast<std::size_t>(columns.sine)] = Real(sin(angle));
+    row[static_cast<std::size_t>(columns.cosine)] = Real(cos(angle));
   }
   return row;
 }

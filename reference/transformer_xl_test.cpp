@@ -165,9 +165,11 @@ TEST(transformer_xl, sinusoids_are_the_cosines_and_sines_of_a_rotary_encoding) {
       const auto row = transformer_xl_sinusoids<Interval>(scheme, distance);
       const auto table = table_row(f, clamped_distance(scheme, distance), TableForm::half);
       for (std::int64_t i = 0; i < 5; ++i) {
-        const SinusoidColumns columns = sinusoid_columns(scheme, i);
-        EXPECT_TRUE(meet(row[static_cast<std::size_t>(columns.sin)], table.sin[static_cast<std::size_t>(i)]));
-        EXPECT_TRUE(meet(row[static_cast<std::size_t>(columns.cos)], table.cos[static_cast<std::size_t>(i)]));
+        const SinusoidColumns columns = sinusoid_columns(sinusoids_of(scheme), i);
+        EXPECT_TRUE(
+            meet(row[static_cast<std::size_t>(columns.sine)], table.sin[static_cast<std::size_t>(i)]));
+        EXPECT_TRUE(
+            meet(row[static_cast<std::size_t>(columns.cosine)], table.cos[static_cast<std::size_t>(i)]));
       }
     }
   }

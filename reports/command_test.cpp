@@ -92,7 +92,7 @@ TEST_F(Command, every_bad_input_is_one_line_and_exit_2_with_nothing_written) {
       {"table .", "."},
       {"table llama-9", "llama-9"},
       {"table gemma-3-4b", "full_attention"},
-      {"table bloom-560m", "ALiBi"},
+      {"table qwen3-vl-4b", "M-RoPE"},
       {"table 'alibi(heads=0)'", "heads"},
       {"table 'alibi(heads=12)' --seq-len 9", "alibi"},
       {"table 't5(buckets=0)'", "buckets"},
@@ -267,7 +267,7 @@ TEST_F(Command, every_own_kernel_passes_on_at_least_40_real_configs) {
   }
   EXPECT_GE(models.size(), 40u);
   EXPECT_GE(run.at("coverage").at("models").get<int>(), 40);
-  EXPECT_GT(run.at("coverage").at("not_supported").size(), 10u);
+  EXPECT_GT(run.at("coverage").at("not_supported").size(), 0u);
   EXPECT_LE(std::count(ended.out.begin(), ended.out.end(), '\n'), 60);
   for (const char* key : {"schema_version", "tool", "environment", "seed", "summary", "verdicts"})
     EXPECT_TRUE(run.contains(key));

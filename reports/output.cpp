@@ -112,12 +112,12 @@ void write_document(const std::string& path, std::string_view content) {
   }
 }
 
-void write_documents(const std::vector<Output>& outputs) {
+void write_documents(const std::vector<Document>& outputs) {
   std::vector<Staged> files;
-  for (const Output& output : outputs) {
+  for (const Document& output : outputs) {
     if (is_file(output.path)) files.emplace_back(output.path, output.content);
   }
-  for (const Output& output : outputs) {
+  for (const Document& output : outputs) {
     if (!is_file(output.path)) write_straight(output.path, output.content);
   }
   for (Staged& file : files) file.keep();

@@ -11,11 +11,11 @@ namespace sextant {
 /// all: it is written beside its target and renamed. Throws InputError where that cannot be.
 void write_document(const std::string& path, std::string_view content);
 
-struct Output {
+struct Document {
   std::string path, content;
 };
 /// write_document for each, but no file appears unless all could be written.
-void write_documents(const std::vector<Output>& outputs);
+void write_documents(const std::vector<Document>& outputs);
 
 /// Throws InputError unless write_document(path, ..) can be expected to succeed: asked before long work
 /// starts.

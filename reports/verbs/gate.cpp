@@ -44,7 +44,7 @@ int run(const Options& options) {
   if (options.update) return update(options, std::move(run));
   const Run baseline = parse_run(read_all(options.baseline), options.baseline);
   const Gate gate = compare(run, baseline, options.run, options.baseline);
-  std::vector<Output> outputs;
+  std::vector<Document> outputs;
   if (!options.json.empty()) outputs.push_back({options.json, to_json(gate)});
   if (!options.markdown.empty()) outputs.push_back({options.markdown, to_markdown(run, gate)});
   if (!options.annotations.empty()) outputs.push_back({options.annotations, to_annotations(run, gate)});

@@ -83,7 +83,7 @@ ordered_json list_contracts() {
 }
 
 ordered_json list_schemes() {
-  const auto cell = [](const Grade& grade) {
+  const auto cell = [](const SchemeGrade& grade) {
     return ordered_json{{"verdict", grade.verdict}, {"law", grade.law}};
   };
   ordered_json list = ordered_json::array();

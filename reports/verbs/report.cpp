@@ -109,7 +109,7 @@ int run(const Options& options) {
   const Run& last = report.runs.back().run;
   const bool nothing_asked = options.html.empty() && options.markdown.empty() && options.junit.empty() &&
                              options.annotations.empty();
-  std::vector<Output> outputs;
+  std::vector<Document> outputs;
   if (!options.html.empty()) outputs.push_back({options.html, to_html(report)});
   if (!options.markdown.empty()) outputs.push_back({options.markdown, to_markdown(last, report.changes)});
   if (!options.junit.empty()) outputs.push_back({options.junit, to_junit(last)});

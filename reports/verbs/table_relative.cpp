@@ -48,9 +48,9 @@ std::string rows_of(const TransformerXl& scheme, TableRequest request, bool json
   for (std::size_t s = 0; s < table.cos.size(); ++s) {
     std::vector<std::string>& row = rows.emplace_back(static_cast<std::size_t>(scheme.dim));
     for (std::int64_t i = 0; i < scheme.dim / 2; ++i) {
-      const SinusoidColumns columns = sinusoid_columns(scheme, i);
-      row[static_cast<std::size_t>(columns.sin)] = std::move(table.sin[s][static_cast<std::size_t>(i)]);
-      row[static_cast<std::size_t>(columns.cos)] = std::move(table.cos[s][static_cast<std::size_t>(i)]);
+      const SinusoidColumns columns = sinusoid_columns(sinusoids_of(scheme), i);
+      row[static_cast<std::size_t>(columns.sine)] = std::move(table.sin[s][static_cast<std::size_t>(i)]);
+      row[static_cast<std::size_t>(columns.cosine)] = std::move(table.cos[s][static_cast<std::size_t>(i)]);
     }
   }
   if (json) {

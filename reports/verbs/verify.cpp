@@ -230,7 +230,7 @@ int verify(const Options& options) {
   run.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   run.environment = this_environment();
 
-  std::vector<Output> outputs;
+  std::vector<Document> outputs;
   if (!options.json.empty()) outputs.push_back({options.json, to_json(run)});
   if (!options.junit.empty()) outputs.push_back({options.junit, to_junit(run)});
   write_documents(outputs);
