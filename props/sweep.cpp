@@ -402,17 +402,27 @@ Oracle oracle_of(const SweepSubject& subject, const Stored& stored, std::int64_t
 
 }  // namespace
 
-std::int64_t SweepSubject::pairs() const { return sinusoid ? sinusoid_pairs(*sinusoid) : rope.pairs(); }
+std::int64_t SweepSubject::pairs() const {
+  if (by_distance) return sweep_pairs(*by_distance);
+  return sinusoid ? sinusoid_pairs(*sinusoid) : rope.pairs();
+}
+
+bool is_by_distance(const Encoding& encoding) {
+  return concerns(Operation::bias, encoding) || concerns(Operation::buckets, encoding);
+}
 
 std::int64_t sweep_pairs(const Encoding& encoding) {
   if (const auto* scheme = std::get_if<Sinusoidal>(&encoding)) return sinusoid_pairs(*scheme);
   if (const auto* rope = std::get_if<Rope>(&encoding)) return rope->pairs();
-  throw InputError(fmt::format("sweep takes rope and sinusoidal encodings, not {}", to_string(encoding)));
+  if (const auto* alibi = std::get_if<Alibi>(&encoding)) return alibi->heads;
+  if (is_by_distance(encoding)) return 1;
+  throw InputError(
+      fmt::format("sweep takes rope, sinusoidal, alibi, t5, deberta and shaw, not {}", to_string(encoding)));
 }
 
 std::int64_t sweep_values(const Encoding& encoding) {
   const auto* scheme = std::get_if<Sinusoidal>(&encoding);
-  return scheme ? scheme->dim : 2 * sweep_pairs(encoding);
+  return scheme ? scheme->dim : is_by_distance(encoding) ? sweep_pairs(encoding) : 2 * sweep_pairs(encoding);
 }
 
 float rotation_input(std::int64_t position, std::int64_t channel) {
@@ -455,6 +465,7 @@ SweepTally& SweepTally::operator+=(const SweepTally& other) {
 
 SweepTally sweep(const SweepSubject& subject, std::int64_t begin, std::int64_t end, int threads,
                  const std::function<void(std::int64_t)>& progress) {
+  if (subject.by_distance) return sweep_distances(subject, begin, end, threads, progress);
   if (subject.sinusoid) return sweep_rows(subject, begin, end, threads, progress);
   SweepTally total;
   const Stored stored = stored_of(subject);

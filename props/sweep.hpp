@@ -40,6 +40,9 @@ struct SweepSubject {
   /// In place of the rope: the rows of a kernel's `encode`, pair k being the row's k-th frequency; exact
   /// truth alone.
   std::optional<Sinusoidal> sinusoid{};
+  /// In place of the rope: a kernel's biases of ALiBi, pair k being head k, or its buckets of T5, DeBERTa or
+  /// Shaw; positions are distances (sweep_distances.cpp); exact truth alone.
+  std::optional<Encoding> by_distance{};
 
   [[nodiscard]] std::int64_t pairs() const;
 };
@@ -47,6 +50,8 @@ struct SweepSubject {
 /// table has twice as many). Throws InputError for schemes that are not swept.
 [[nodiscard]] std::int64_t sweep_pairs(const Encoding& encoding);
 [[nodiscard]] std::int64_t sweep_values(const Encoding& encoding);
+/// Whether the encoding is swept by distance.
+[[nodiscard]] bool is_by_distance(const Encoding& encoding);
 
 /// What a sweep has seen; a monoid like the tally it holds.
 struct SweepTally {
@@ -77,6 +82,8 @@ struct Range {
   std::int64_t begin, end;
   bool operator==(const Range&) const = default;
 };
+/// Throws InputError where a sweep by distance does not reach a range.
+void check_distances(const Encoding& encoding, const Range& range);
 [[nodiscard]] Range shard_of(std::int64_t begin, std::int64_t end, std::int64_t index, std::int64_t count);
 
 }  // namespace sextant

@@ -46,6 +46,10 @@ using VisitBlock =
 [[nodiscard]] SweepTally sweep_rows(const SweepSubject& subject, std::int64_t begin, std::int64_t end,
                                     int threads, const std::function<void(std::int64_t)>& progress);
 
+/// The sweep of a kernel's biases or buckets.
+[[nodiscard]] SweepTally sweep_distances(const SweepSubject& subject, std::int64_t begin, std::int64_t end,
+                                         int threads, const std::function<void(std::int64_t)>& progress);
+
 /// Positions from one laying of the oracle's tables to the next, and values of a block.
 inline constexpr std::int64_t kSpanPositions = std::int64_t{1} << 22;
 inline constexpr std::int64_t kBlockValues = std::int64_t{1} << 16;  // of one function: 256 KiB of float32

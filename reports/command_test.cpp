@@ -100,7 +100,12 @@ TEST_F(Command, every_bad_input_is_one_line_and_exit_2_with_nothing_written) {
       {"table 'deberta(buckets=256,max_position=129)'", "max_position=129"},
       {"table 'deberta(buckets=256,max_position=131)' --positions 0,1000", "1000"},
       {"table 't5()' --out t.npy", "t5"},
-      {"sweep 'alibi(heads=12)' --kernel scalar", "alibi"},
+      {"sweep 'alibi(heads=12,form=last_key)' --kernel scalar", "last_key"},
+      {"sweep 'alibi(heads=12,form=key)' --kernel scalar --positions -4:4", "keys, from 0 on"},
+      {"sweep 'alibi(heads=12)' --kernel scalar --operation rotate", "swept on bias"},
+      {"sweep 't5()' --kernel scalar --truth frequency", "--truth exact"},
+      {"sweep 'deberta(buckets=256,max_position=131)' --kernel scalar --positions 0:1000", "up to"},
+      {"sweep 'nope()' --kernel scalar", "sweep takes"},
       {"table 'rope(dim=7,theta=10000)'", "even"},
       {"table 'nope()'", "no position"},
       {"table 'shaw(left=-1,right=8)'", "left"},
@@ -110,7 +115,7 @@ TEST_F(Command, every_bad_input_is_one_line_and_exit_2_with_nothing_written) {
       {"table 'learned(rows=8,dim=4)'", "learned"},
       {"table 'sinusoidal(dim=8)' --out rows.npy", "--out"},
       {"table 'sinusoidal(dim=8,layout=H,grid_rows=2,grid_columns=3)' --positions 6", "6"},
-      {"sweep 'learned(rows=8,dim=4)' --kernel scalar", "rope and sinusoidal"},
+      {"sweep 'learned(rows=8,dim=4)' --kernel scalar", "sweep takes rope, sinusoidal"},
       {"sweep 'sinusoidal(dim=8)' --kernel scalar --operation rotate", "encode"},
       {"sweep 'sinusoidal(dim=8)' --kernel scalar/running --positions 0:4", "encode"},
       {"sweep 'sinusoidal(dim=8,layout=H,grid_rows=2,grid_columns=3)' --kernel scalar --positions 0:7",
@@ -879,6 +884,33 @@ TEST_F(Command, sinusoidal_rows_are_printed_swept_and_verified) {
                         encoding));
     EXPECT_EQ(verified.status, 0) << verified.out << verified.err;
   }
+}
+
+TEST_F(Command, biases_and_buckets_are_swept_by_distance) {
+  for (const char* encoding :
+       {"bloom-560m", "t5-small#encoder", "deberta-v3-base", "shaw(left=64,right=8)"}) {
+    const Ended swept =
+        run(fmt::format("sweep '{}' --kernel simd --contract exact-angle --json -", encoding));
+    EXPECT_EQ(swept.status, 0) << swept.err;
+    const json document = json::parse(swept.out);
+    EXPECT_EQ(document.at("not_correctly_rounded"), 0) << encoding;
+    EXPECT_EQ(document.at("contract").at("broken"), 0) << encoding;
+    EXPECT_GT(document.at("points"), 1000);
+  }
+  const std::string sweep = "sweep 'alibi(heads=12)' --kernel scalar --positions -3000:3000";
+  ASSERT_EQ(run(sweep + " --json whole.json").status, 0);
+  const json whole = json::parse(read_file(folder_ / "whole.json"));
+  EXPECT_EQ(whole.at("operation"), "bias");
+  EXPECT_EQ(whole.at("measure"), "ulp");
+  EXPECT_EQ(whole.at("witness").at("function"), "bias");
+  EXPECT_EQ(run(whole.at("replay").get<std::string>().substr(8)).status, 0);
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(run(fmt::format("{} --shard {}/3 --json part{}.json", sweep, i, i)).status, 0);
+  ASSERT_EQ(run("merge part2.json part0.json part1.json --json merged.json").status, 0);
+  EXPECT_EQ(without_timing(read_file(folder_ / "whole.json")),
+            without_timing(read_file(folder_ / "merged.json")));
+  EXPECT_EQ(
+      run("sweep 'alibi(heads=12)' --kernel scalar --contract exact-angle --positions -3000:3000").status, 1);
 }
 
 TEST_F(Command, table_of_alibi_t5_and_deberta) {

@@ -34,8 +34,15 @@ ordered_json errors_of(const Errors& errors) {
 /// Cosines and sines are judged, in ulp; those of a rotation are components, in pair_ulp.
 bool is_of_entries(const std::string& operation) { return operation == "tables" || operation == "encode"; }
 
+const char* measure_of(const std::string& operation) {
+  if (operation == "buckets") return "count";
+  return is_of_entries(operation) || operation == "bias" ? "ulp" : "pair_ulp";
+}
+
 /// The components of a rotated pair are a and b; in a tally they count as cos and sin.
 const char* name_of(Function function, const std::string& operation) {
+  if (operation == "bias") return "bias";
+  if (operation == "buckets") return "bucket";
   if (!is_of_entries(operation)) return function == Function::cos ? "a" : "b";
   return name_of(function);
 }
@@ -90,9 +97,9 @@ ordered_json worst_case_of(const SweepDocument& d) {
 
 Function function_at(const json& object, const std::string& file) {
   const std::string name = text_at(object, "function", file);
-  if (name == "cos" || name == "a") return Function::cos;
+  if (name == "cos" || name == "a" || name == "bias" || name == "bucket") return Function::cos;
   if (name == "sin" || name == "b") return Function::sin;
-  refuse(file, "function is none of cos, sin, a, b");
+  refuse(file, "function is none of cos, sin, a, b, bias, bucket");
 }
 
 Errors errors_in(const json& object, const std::string& file) {
@@ -191,7 +198,7 @@ std::string to_json(const SweepDocument& d) {
       {"positions", {{"begin", d.positions.begin}, {"end", d.positions.end}}},
       {"shard",
        d.shard ? ordered_json{{"index", d.shard->index}, {"count", d.shard->count}} : ordered_json(nullptr)},
-      {"measure", is_of_entries(d.operation) ? "ulp" : "pair_ulp"},
+      {"measure", measure_of(d.operation)},
       {"points", tally.points},
       {"values", tally.all.values},
       {"max_ulp", number(tally.all.max_ulp)},
@@ -327,7 +334,7 @@ int exit_status(const SweepDocument& d) {
 
 std::string to_text(const SweepDocument& d) {
   const Tally& tally = d.result.tally;
-  const char* unit = is_of_entries(d.operation) ? "ulp" : "pair_ulp";
+  const char* unit = measure_of(d.operation);
   std::string text = fmt::format(
       "{}\n{} {}, {} of positions {}:{}{}, truth {}\n\n", d.encoding, d.kernel.empty() ? "table" : "kernel",
       d.kernel.empty() ? d.table : d.kernel, d.operation, d.positions.begin, d.positions.end,

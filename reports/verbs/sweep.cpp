@@ -109,7 +109,9 @@ SweepDocument run_segments(SweepDocument document, const SweepSubject& subject, 
       progress.show(static_cast<std::size_t>(next - range.begin + done), static_cast<std::size_t>(total),
                     "positions");
     });
-    if (subject.sinusoid) {
+    if (subject.by_distance) {
+      // The truth is a whole number, or known to 2^-100 from MPFR itself.
+    } else if (subject.sinusoid) {
       document.audit += audit(*subject.sinusoid, next, stop);
     } else if ((subject.truth == Truth::exact || subject.truth == Truth::table) && !subject.bare) {
       document.audit +=
@@ -142,6 +144,32 @@ void check_rows(const Options& options, const Sinusoidal& scheme, const Range& r
                                  to_string(Encoding(scheme)), rows.first, rows.last));
 }
 
+/// What a sweep of an encoding other than RoPE calls.
+Operation swept_operation(const Encoding& encoding) {
+  if (std::holds_alternative<Sinusoidal>(encoding)) return Operation::encode;
+  return std::holds_alternative<Alibi>(encoding) ? Operation::bias : Operation::buckets;
+}
+
+/// Distances up to the context, both ways; keys alone where a form of ALiBi looks at nothing else.
+Range distances_of(const Encoding& encoding, std::int64_t context) {
+  const auto* alibi = std::get_if<Alibi>(&encoding);
+  const bool by_key = alibi && (alibi->form == Alibi::Form::key || alibi->form == Alibi::Form::falcon);
+  return {by_key ? 0 : 1 - context, context};
+}
+
+/// Biases and buckets: what a sweep of them does not know.
+void check_by_distance(const Options& options, const Encoding& encoding, const Range& range) {
+  const std::string_view operation = to_string(swept_operation(encoding));
+  if (!options.operation.empty() && options.operation != operation)
+    throw InputError(fmt::format("--operation {}: {} is swept on {}", options.operation.substr(0, 40),
+                                 scheme_name(encoding), operation));
+  if (options.kernel.empty() || options.truth != "exact" || options.bare || options.search != 0)
+    throw InputError(
+        fmt::format("a sweep of {} takes a kernel and --truth exact, neither --bare nor --search",
+                    scheme_name(encoding)));
+  check_distances(encoding, range);
+}
+
 int run(const Options& options) {
   if (options.kernel.empty() == options.table.empty())
     throw InputError("sweep needs one of --kernel K and --table FILE.npy or .safetensors");
@@ -150,30 +178,36 @@ int run(const Options& options) {
   SweepSubject subject;
   (void)sweep_pairs(resolved.encoding);  // refuses other schemes
   std::int64_t context = context_of(resolved.encoding, resolved.max_position);
-  if (const auto* sinusoid = std::get_if<Sinusoidal>(&resolved.encoding)) {
+  if (is_by_distance(resolved.encoding)) {
+    subject.by_distance = resolved.encoding;
+  } else if (const auto* sinusoid = std::get_if<Sinusoidal>(&resolved.encoding)) {
     subject.sinusoid = *sinusoid;
     context = std::min(context, positions_of(*sinusoid).last + 1);
   } else {
     subject.rope = std::get<Rope>(resolved.encoding);
   }
-  const Range whole = options.positions.empty() ? Range{0, context} : parse_range(options.positions);
+  const Range whole = !options.positions.empty() ? parse_range(options.positions)
+                      : subject.by_distance      ? distances_of(resolved.encoding, context)
+                                                 : Range{0, context};
   subject.seq_len = options.seq_len.value_or(std::max<std::int64_t>(whole.end, 1));
   if (subject.seq_len < 1 || subject.seq_len > kMaxPosition + 1)
     throw InputError(fmt::format("--seq-len {}: a length from 1 to 2^40 is needed", subject.seq_len));
   subject.truth = parse_truth(options.truth);
   subject.bare = options.bare;
   if (subject.sinusoid) check_rows(options, *subject.sinusoid, whole);
-  const Operation usual = subject.sinusoid ? Operation::encode : Operation::tables;
+  if (subject.by_distance) check_by_distance(options, *subject.by_distance, whole);
+  const bool turns = !subject.sinusoid && !subject.by_distance;
+  const Operation usual = turns ? Operation::tables : swept_operation(resolved.encoding);
   const std::optional<Operation> operation =
       options.operation.empty() ? usual : parse_operation(options.operation);
-  if (!subject.sinusoid && operation != Operation::tables && operation != Operation::rotate &&
+  if (turns && operation != Operation::tables && operation != Operation::rotate &&
       operation != Operation::rotate_with_tables) {
     throw InputError(
         fmt::format("--operation {}: tables, rotate or rotate_with_tables", options.operation.substr(0, 40)));
   }
   subject.operation = *operation;
   if (!options.contract.empty()) subject.contract = parse_contract(options.contract);
-  const bool rotates = !subject.sinusoid && subject.operation != Operation::tables;
+  const bool rotates = turns && subject.operation != Operation::tables;
   const bool with_tables = subject.operation == Operation::rotate_with_tables;
   if (subject.truth == Truth::table && !with_tables)
     throw InputError(
@@ -215,7 +249,8 @@ int run(const Options& options) {
       throw InputError("--form, --tensor and --dtype are about a --table file");
     kernel = find_kernel(options.kernel);
     subject.kernel = &kernel;
-    check_sweepable(kernel, subject.operation, resolved.encoding, whole);
+    check_sweepable(kernel, subject.operation, resolved.encoding,
+                    subject.by_distance ? Range{0, std::max(1 - whole.begin, whole.end)} : whole);
     if (subject.truth == Truth::angle && !kernel.angles)
       throw InputError(fmt::format("kernel {} offers no angles: --truth exact or frequency", kernel.name));
     if ((subject.truth == Truth::frequency || subject.truth == Truth::angle) && !kernel.frequencies)
@@ -298,8 +333,8 @@ Action add_sweep_verb(CLI::App& app) {
                    "or a file: .safetensors with cos and sin, or .npy; its first row is position A");
   verb->add_option(
       "--operation", options->operation,
-      "tables (default), rotate, or rotate_with_tables (by correctly rounded tables); encode, the "
-      "only one, for sinusoidal rows");
+      "tables (default), rotate, or rotate_with_tables (by correctly rounded tables); of other schemes the "
+      "only one: encode (sinusoidal), bias (alibi), buckets (t5, deberta, shaw)");
   verb->add_option("--truth", options->truth,
                    "exact; frequency or angle: the exact value for what the kernel stores; table: for the "
                    "tables it was given")
@@ -326,6 +361,7 @@ Action add_sweep_verb(CLI::App& app) {
       "cannot run here. Examples:\n"
       "  sextant sweep llama-3.1-8b --kernel scalar\n"
       "  sextant sweep \"sinusoidal(dim=512)\" --kernel scalar --positions 0:131072\n"
+      "  sextant sweep bloom-176b --kernel simd (positions are distances, pairs are heads)\n"
       "  sextant sweep llama-3.1-8b --table cache.safetensors --positions 0:131072\n"
       "  sextant sweep llama-3.1-8b --kernel simd --positions 0:1048576 --shard 0/4 --json part0.json\n"
       "  mpirun -n 2 sextant sweep llama-3.1-8b --kernel simd --positions 0:1048576 (where built with MPI)");
