@@ -30,6 +30,7 @@ ordered_json list_kernels() {
          {"status", kernel.unavailable.empty() ? "available" : "unavailable"},
          {"reason", kernel.unavailable.empty() ? ordered_json(nullptr) : ordered_json(kernel.unavailable)},
          {"contract", kernel.capabilities.contract},
+         {"schemes", kernel.capabilities.schemes},
          {"operations", std::move(operations)}});
   }
   return list;
