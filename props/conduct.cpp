@@ -27,7 +27,7 @@
 namespace sextant {
 namespace {
 
-constexpr std::int64_t kFewRows = 24;  // of a learned table, past its offset
+constexpr std::int64_t kFewRows = 24;  // of a learned table, past its offset; each side of Shaw's
 
 /// A tensor in memory of its own, seen in units of its elements, or of four bytes where those are wider;
 /// `order` lists its units as offsets from its first.
@@ -757,6 +757,8 @@ std::optional<CaseSpace> behaviour_space(const std::optional<Encoding>& encoding
     space.negative_positions = rows.first < 0;
     space.max_position = std::min(space.max_position, rows.last);
   }
+  if (const auto* shaw = std::get_if<Shaw>(&*encoding))
+    space.encoding = Shaw{std::min(shaw->left, kFewRows), std::min(shaw->right, kFewRows), shaw->values};
   if (std::holds_alternative<Shaw>(*encoding) || std::holds_alternative<TransformerXl>(*encoding)) {
     // Tokens of `relative` stand where they are; query and key heads are as many.
     space.consecutive = true;

@@ -9,6 +9,7 @@
 // the products after it by less than 2^-49. So
 //   |t/x - w_k| <= s_k = (d_x + asin(E) + 2^-49) / x,   |w~_{k+1} - r w~_k| <= s_{k+1} + r s_k + 2^-49
 //   w_{k+1}.
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -57,9 +58,16 @@ Outcome check(const Trial& trial) {
   const std::vector<Rung> rungs = rungs_of(scheme, truth.frequencies(), farthest);
   if (rungs.empty()) return unsupported("no angle of this encoding can be read off its rows");
   EncodeRequest request = request_of(trial.c);
-  request.positions.clear();
-  for (const Rung& rung : rungs) request.positions.push_back(rung.position);
+  std::vector<std::int64_t>& positions = request.positions;  // each once: rungs share rows
+  positions.clear();
+  for (const Rung& rung : rungs) positions.push_back(rung.position);
+  std::sort(positions.begin(), positions.end());
+  positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
   const std::vector<float> rows = encoded(trial.kernel, request);
+  const auto row_of = [&](std::int64_t position) {
+    const auto row = std::lower_bound(positions.begin(), positions.end(), position) - positions.begin();
+    return rows.data() + row * scheme.dim;
+  };
 
   Measure measure;
   measure.unit = "ulp";
@@ -72,8 +80,8 @@ Outcome check(const Trial& trial) {
   };
   for (std::size_t i = 0; i < rungs.size(); ++i) {
     const std::int64_t k = rungs[i].pair;
-    const PairEntries pair = pair_entries(
-        scheme, truth, bounds, rows.data() + i * static_cast<std::size_t>(scheme.dim), rungs[i].position, k);
+    const PairEntries pair =
+        pair_entries(scheme, truth, bounds, row_of(rungs[i].position), rungs[i].position, k);
     const double error = bounds.entries_error(pair.at);
     const auto x = static_cast<double>(pair.coordinate);
     // Where the angle may pass half a turn, or the entries' error hides it, nothing is read.
@@ -112,7 +120,8 @@ Law sinusoidal_ladder() {
       [](const Sinusoidal& scheme, std::int64_t context, std::uint64_t draw) -> std::optional<CaseSpace> {
         if (whole_pairs(scheme) == 0) return std::nullopt;
         std::optional<CaseSpace> space = encode_space(scheme, context, draw);
-        space->max_tokens = 1;  // the law has positions of its own
+        space->consecutive = true;  // the law has positions of its own
+        space->max_tokens = 1;
         return space;
       });
   law.check = check;

@@ -43,6 +43,18 @@ TEST(sinusoidal_ladder, bound_is_sharp) {
   EXPECT_GT(trials.measure.share(), 0.25);
 }
 
+TEST(sinusoidal_ladder, a_wide_row_asks_for_few_rows) {
+  std::int64_t most = 0;
+  const Kernel counting = encoding_at([&](std::int64_t position, std::int64_t, std::int64_t tokens) {
+    most = std::max(most, tokens);
+    return position;
+  });
+  const Encodings wide = {encoding_of("sinusoidal(dim=4096)")};
+  EXPECT_EQ(run_trials(sinusoidal_ladder(), Operation::encode, counting, wide, 1).failed, 0);
+  EXPECT_GT(most, 10);
+  EXPECT_LE(most, 31);  // powers of two below 2^31
+}
+
 TEST(sinusoidal_ladder, teeth) {
   const Law law = sinusoidal_ladder();
   const Encoding b = encoding_of("sinusoidal(dim=16,layout=B)"),

@@ -116,6 +116,7 @@ TEST_F(Command, every_bad_input_is_one_line_and_exit_2_with_nothing_written) {
       {"table 'sinusoidal(dim=8)' --out rows.npy", "--out"},
       {"table 'sinusoidal(dim=8,layout=H,grid_rows=2,grid_columns=3)' --positions 6", "6"},
       {"sweep 'learned(rows=8,dim=4)' --kernel scalar", "sweep takes rope, sinusoidal"},
+      {"sweep 'sinusoidal(dim=8)' --table rows.npy --positions 0:4", "not --table"},
       {"sweep 'sinusoidal(dim=8)' --kernel scalar --operation rotate", "encode"},
       {"sweep 'sinusoidal(dim=8)' --kernel scalar/running --positions 0:4", "encode"},
       {"sweep 'sinusoidal(dim=8,layout=H,grid_rows=2,grid_columns=3)' --kernel scalar --positions 0:7",

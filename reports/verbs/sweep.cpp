@@ -137,7 +137,7 @@ void check_rows(const Options& options, const Sinusoidal& scheme, const Range& r
                                  options.operation.substr(0, 40)));
   if (options.kernel.empty() || options.truth != "exact" || options.bare || options.search != 0)
     throw InputError(
-        "a sweep of sinusoidal rows takes a kernel and --truth exact, neither --bare nor --search");
+        "a sweep of sinusoidal rows takes --kernel and --truth exact, not --table, --bare or --search");
   const PositionRange rows = positions_of(scheme);
   if (!rows.holds(range.begin) || !rows.holds(range.end - 1))
     throw InputError(fmt::format("--positions {}:{}: {} has rows at {} to {} only", range.begin, range.end,
