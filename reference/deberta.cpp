@@ -34,7 +34,7 @@ void check(const Deberta& scheme) {
     throw InputError(fmt::format("deberta: buckets is {}; an even number is needed", *scheme.buckets));
   if (scheme.max_position - 1 <= *scheme.buckets / 2)
     throw InputError(
-        fmt::format("deberta: max_position={} lies inside the exact range of {} distances; use more than {}",
+        fmt::format("deberta: max_position={} leaves no distance beyond the {} exact ones; use more than {}",
                     scheme.max_position, *scheme.buckets / 2, *scheme.buckets / 2 + 1));
 }
 

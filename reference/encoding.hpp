@@ -112,7 +112,7 @@ struct Sinusoidal {
   /// A: base^(-i/(n-1)), sines then cosines, as fairseq and tensor2tensor; A_cos: cosines first (MusicGen).
   /// B: base^(-2i/d), ceil(d/2) sines, then cosines (Marian). C: the same interleaved, as Vaswani et al.
   /// F: base^(-i/n), sines then cosines (Florence-2).
-  /// G: two axes, base^(-i/(d/4)), sines and cosines of the row, then of the column (MAE).
+  /// G: two axes, base^(-i/(d/4)), sines and cosines of the row, then of the column.
   /// H: two axes, interleaved, coordinates scaled to (0, 2 pi] (DETR).
   enum class Layout { A, A_cos, B, C, F, G, H };
 

@@ -1,13 +1,14 @@
 // Exact rows by the oracle's integer rung (reference/oracle, error 2^-107 p with p < 2A the power of two
 // above A), and by MPFR at 67 decimal digits (225 bits) for frequencies beyond the oracle's
-// 2^32 rad per position.
+// 2^32 rad per position, with as many more as the largest of them has beyond 2^64.
 //
 // MPFR: w has relative error < 2^-216 (a dozen operations), so the angle of a position below 2^40 and w <
-// 2^64 is within 2^-112 rad; sin_cos adds 2^-224; the split into two doubles leaves at most 2^-106 of a value
+// 2^64 (above it, the digits added are those before the point) is within 2^-112 rad; sin_cos adds 2^-224; the split into two doubles leaves at most 2^-106 of a value
 // of magnitude <= A, with the product by A (relative 2^-216) below kRowError * A = 2^-104 A in all.
 #include "sextant/reference/truth.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <unordered_map>
 
@@ -22,6 +23,14 @@ namespace {
 
 constexpr unsigned kDigits = 67;
 
+/// Digits with which the largest of these frequencies times a position has as many behind the point as 2^64
+/// has with kDigits.
+unsigned digits_for(const std::vector<Wide>& inv_freq) {
+  double largest = 1;
+  for (const Wide& w : inv_freq) largest = std::max(largest, w.hi);
+  return kDigits + static_cast<unsigned>(std::max(0.0, std::ceil(std::log10(largest)) - 19));
+}
+
 Wide to_wide(const Mpfr& value) {
   const double high = mpfr_get_d(value.backend().data(), MPFR_RNDN);
   const Mpfr rest = value - high;
@@ -33,6 +42,7 @@ Wide to_wide(const Mpfr& value) {
 struct ExactRows::State {
   Frequencies<Mpfr> mpfr;
   ExactFrequencies wide;
+  unsigned digits = kDigits;
   std::optional<Oracle> oracle;
   std::unordered_map<std::int64_t, ExactRow> rows;
   std::optional<Sinusoidal> sinusoid;
@@ -65,15 +75,17 @@ ExactFrequencies exact_frequencies(const Sinusoidal& scheme) {
 }
 
 ExactRows::ExactRows(const Rope& rope, std::int64_t seq_len) : state_(std::make_unique<State>()) {
-  const WorkingDigits scope(kDigits);
-  state_->mpfr = sextant::frequencies<Mpfr>(rope, seq_len);
   state_->wide = exact_frequencies(rope, seq_len);
+  state_->digits = digits_for(state_->wide.inv_freq);
+  const WorkingDigits scope(state_->digits);
+  state_->mpfr = sextant::frequencies<Mpfr>(rope, seq_len);
   if (Oracle::serves(state_->wide.inv_freq)) state_->oracle.emplace(rope, seq_len, 0, 0);
 }
 ExactRows::ExactRows(const Sinusoidal& scheme) : state_(std::make_unique<State>()) {
-  const WorkingDigits scope(oracle::kSeedDigits);
-  state_->mpfr = {inv_freq<Mpfr>(scheme), Mpfr(1)};
   state_->wide = exact_frequencies(scheme);
+  state_->digits = digits_for(state_->wide.inv_freq);
+  const WorkingDigits scope(std::max(state_->digits, oracle::kSeedDigits));
+  state_->mpfr = {inv_freq<Mpfr>(scheme), Mpfr(1)};
   state_->sinusoid = scheme;
   if (Oracle::serves(state_->wide.inv_freq))
     state_->oracle = OracleAccess::make(state_->mpfr.inv_freq, Mpfr(1), 0, 0);
@@ -108,7 +120,7 @@ ExactRows::Entry ExactRows::entry(std::int64_t coordinate, std::size_t pair) con
     const Oracle::WidePair at = state_->oracle->wide(coordinate, static_cast<std::int64_t>(pair));
     return {at.cos, at.sin};
   }
-  const WorkingDigits scope(kDigits);
+  const WorkingDigits scope(state_->digits);
   const Mpfr angle = state_->mpfr.inv_freq[pair] * coordinate;
   Mpfr c, s;
   mpfr_sin_cos(s.backend().data(), c.backend().data(), angle.backend().data(), MPFR_RNDN);

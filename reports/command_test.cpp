@@ -113,6 +113,7 @@ TEST_F(Command, every_bad_input_is_one_line_and_exit_2_with_nothing_written) {
       {"table 'transformer_xl(dim=7)'", "even"},
       {"table 'transformer_xl(dim=8,clamp=0)'", "clamp"},
       {"table 'learned(rows=8,dim=4)'", "learned"},
+      {"verify --kernel scalar --encoding gpt2 --positions 1024", "positions 0 to 1023"},
       {"table 'sinusoidal(dim=8)' --out rows.npy", "--out"},
       {"table 'sinusoidal(dim=8,layout=H,grid_rows=2,grid_columns=3)' --positions 6", "6"},
       {"sweep 'learned(rows=8,dim=4)' --kernel scalar", "sweep takes rope, sinusoidal"},

@@ -144,6 +144,17 @@ void add_named(const std::string& text, SuiteOptions& suite, Run& run) {
   ++run.models;
 }
 
+/// A position asked for that a learned table has no row for.
+void check_rows(const Encoding& encoding, const std::vector<std::int64_t>& positions) {
+  const auto* learned = std::get_if<Learned>(&encoding);
+  if (!learned) return;
+  for (const std::int64_t position : positions) {
+    if (position < 0 || position >= learned->rows - learned->offset)
+      throw InputError(fmt::format("--positions {}: {} has rows for the positions 0 to {}", position,
+                                   to_string(encoding), learned->rows - learned->offset - 1));
+  }
+}
+
 std::optional<std::chrono::milliseconds> time_limit_of(std::optional<double> seconds) {
   if (!seconds) return std::nullopt;
   if (!(*seconds >= 0.001 && *seconds <= 1e6))
@@ -213,6 +224,7 @@ int verify(const Options& options) {
   for (const std::string& text : options.encodings) {
     if (named.insert(text).second) add_named(text, suite, run);
   }
+  for (const Subject& subject : suite.subjects) check_rows(subject.encoding, suite.positions);
   if (options.encodings.empty()) add_bundled(suite, run);
   run.arguments = arguments_of(options);
   check_outputs({options.json, options.junit}, options.encodings);
