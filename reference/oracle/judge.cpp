@@ -9,7 +9,8 @@ namespace {
 // Whether |high + low| <= half for every real within `bound` of the sum. Near half, |high| - half is exact
 // and the sum of two terms has relative error 2^-53, which the widened bound covers.
 bool stays_within(double high, double low, double half, double bound) {
-  const double beyond = (std::fabs(high) - half) + (std::signbit(high) && high != 0 ? -low : low);
+  const double outward = high == 0 ? std::fabs(low) : high < 0 ? -low : low;
+  const double beyond = (std::fabs(high) - half) + outward;
   return bound == 0 ? beyond <= 0 : beyond < -bound * (1 + 0x1p-40);
 }
 

@@ -72,6 +72,12 @@ RC_GTEST_PROP(Judge, DecidesOnlyWhatHoldsForTheWholeEnclosure, ()) {
   }
 }
 
+// The high word stands on a multiple, and the low word, though negative, uses up the bound's room.
+TEST(Judge, ALowWordAloneCountsByItsSize) {
+  for (const double low : {-0x1p-36, 0x1p-36})
+    EXPECT_FALSE(judge({{2.5, low / 65536}, 0.5 / 65536}, 1)) << low;
+}
+
 TEST(Judge, DecidesExactTruthsAlways) {
   // 1 + 2^-24 is a tie of float32: both neighbours are correctly rounded, at half an ulp.
   const Wide tie(1 + 0x1p-24);
