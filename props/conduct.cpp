@@ -22,6 +22,7 @@
 #include "sextant/props/guarded.hpp"
 #include "sextant/reference/alibi.hpp"
 #include "sextant/reference/rope.hpp"
+#include "sextant/reference/shaw.hpp"
 #include "sextant/reference/transformer_xl.hpp"
 
 namespace sextant {
@@ -254,13 +255,6 @@ Tensor place_positions(Stage& stage, const char* name, const std::vector<std::in
   return stage.input(name, dense(nullptr, dtype, count), units_of(narrow));
 }
 
-/// The channels of a row that encode gives.
-std::int64_t row_width(const Encoding& encoding) {
-  if (const auto* sinusoidal = std::get_if<Sinusoidal>(&encoding)) return sinusoidal->dim;
-  if (const auto* learned = std::get_if<Learned>(&encoding)) return learned->dim;
-  return std::get<TransformerXl>(encoding).dim;
-}
-
 Tensor table_shape(TableForm form, DType dtype, std::int64_t rows, std::int64_t pairs) {
   if (form == TableForm::polar) return dense(nullptr, dtype, rows, pairs, 2);
   return dense(nullptr, dtype, rows, row_width(form, pairs));
@@ -391,9 +385,9 @@ std::vector<Tensor> learned_shapes(Operation operation, const Case& c) {
   if (operation != Operation::relative) return {};
   if (const auto* shaw = std::get_if<Shaw>(&*c.encoding))
     return {static_cast<std::size_t>(shaw->values ? 2 : 1),
-            dense(nullptr, DType::f32, shaw->left + 1 + shaw->right, c.head_dim)};
-  const bool conformer = std::get<TransformerXl>(*c.encoding).form == TransformerXl::Form::conformer;
-  const std::int64_t rows = c.key_tokens() + c.tokens() - (conformer ? 1 : 0);
+            dense(nullptr, DType::f32, shaw_rows(*shaw), c.head_dim)};
+  const std::int64_t rows =
+      transformer_xl_rows(std::get<TransformerXl>(*c.encoding), c.tokens(), c.key_tokens());
   return {dense(nullptr, DType::f32, c.heads, c.head_dim), dense(nullptr, DType::f32, c.heads, c.head_dim),
           dense(nullptr, DType::f32, rows, c.heads, c.head_dim)};
 }
@@ -415,7 +409,7 @@ void encode(const Kernel& kernel, const Task& task, const Placement& at, Stage& 
   const Case& c = task.c;
   const Tensor positions = place_positions(stage, "positions", c.positions, at.positions);
   const std::vector<Tensor> tables = place_learned(task, stage);
-  const std::int64_t width = row_width(*c.encoding);
+  const std::int64_t width = width_of(*c.encoding);
   const Tensor rows = dense_output(stage, "rows", dense(nullptr, c.dtype, c.tokens(), width), width, width);
   kernel.encode({*c.encoding, positions, {}, tables.empty() ? Tensor{} : tables.front(), rows});
 }

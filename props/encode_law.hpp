@@ -58,8 +58,9 @@ struct EncodeRequest {
 [[nodiscard]] std::vector<float> encoded(const Kernel& kernel, const EncodeRequest& request);
 
 [[nodiscard]] inline std::int64_t width_of(const Encoding& encoding) {
-  const auto* learned = std::get_if<Learned>(&encoding);
-  return learned ? learned->dim : std::get<Sinusoidal>(encoding).dim;
+  if (const auto* learned = std::get_if<Learned>(&encoding)) return learned->dim;
+  if (const auto* xl = std::get_if<TransformerXl>(&encoding)) return xl->dim;
+  return std::get<Sinusoidal>(encoding).dim;
 }
 
 /// One pair of a row [dim] beside its exact values.

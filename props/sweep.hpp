@@ -82,8 +82,8 @@ struct Range {
   std::int64_t begin, end;
   bool operator==(const Range&) const = default;
 };
+[[nodiscard]] Range shard_of(std::int64_t begin, std::int64_t end, std::int64_t index, std::int64_t count);
 /// Throws InputError where a sweep by distance does not reach a range.
 void check_distances(const Encoding& encoding, const Range& range);
-[[nodiscard]] Range shard_of(std::int64_t begin, std::int64_t end, std::int64_t index, std::int64_t count);
 
 }  // namespace sextant

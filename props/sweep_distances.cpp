@@ -79,11 +79,11 @@ void take(SweepTally& tally, const DistanceTruth& truth, const Place& at, double
   Errors errors;
   errors.values = 1;
   TallyWitness witness{at.position, at.pair, at.function, got, truth.nearest(want), NAN};
+  const double error = std::isfinite(got) ? abs(Wide(got) - want).value() : INFINITY;
   if (std::isnan(got)) {
     errors.nan = errors.not_correctly_rounded = 1;
     tally.tally.offer_nan(witness);
   } else {
-    const double error = std::isfinite(got) ? abs(Wide(got) - want).value() : INFINITY;
     const double ulp = error / truth.unit(want);
     if (want.lo != 0 && std::fabs(ulp - 0.5) <= kDoubt) {
       errors.undecided = 1;
@@ -99,7 +99,6 @@ void take(SweepTally& tally, const DistanceTruth& truth, const Place& at, double
   tally.tally.octaves[static_cast<std::size_t>(octave_of(at.position))] += errors;
   ++tally.tally.points;
   if (!judged) return;
-  const double error = std::isfinite(got) ? abs(Wide(got) - want).value() : INFINITY;
   if (error <= truth.bound(at.pair, at.position, want)) return;
   ++tally.broken;
   if (!tally.first_broken || at < *tally.first_broken) tally.first_broken = at;
